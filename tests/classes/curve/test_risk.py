@@ -104,14 +104,6 @@ def test_a_table_of_costs_goes_by_its_labels():
     assert found.risk.tolist() == [0, 1.5, 3]
 
 
-def test_table_text_and_names():
-    found = risk_of(np.eye(3), ["a", "b", "c"], 1 - np.eye(3), classes=["a", "b", "c"], name="mine")
-    assert found.to_frame()["value"].tolist() == [0, 0, 0]
-    assert str(found).startswith("mine: expected cost 0 [")
-    absent = risk_of(np.eye(3)[:2], [0, 1], 1 - np.eye(3))
-    assert "1 of 3 classes have no test rows" in str(absent)
-
-
 @pytest.mark.parametrize(
     ("costs", "options", "message"),
     [

@@ -49,12 +49,6 @@ def test_it_covers_a_known_curve(curve):
         assert "extrapolated" in found.kind
 
 
-def test_up_to_all_classes_nothing_is_extrapolated(curve):
-    found = extrapolate(curve, 10)
-    assert found.value == curve.accuracy[9]
-    assert "not extrapolated" in found.kind
-
-
 def test_more_classes_are_not_easier_and_less_certain(curve):
     found = extrapolate(curve, [40, 400, 10**9]).estimates
     assert found[0].value > found[1].value
@@ -63,10 +57,16 @@ def test_more_classes_are_not_easier_and_less_certain(curve):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_every_method_answers(method):
-    found = extrapolate(accuracy_curve(*scores_of(), marginal=True), 60, method=method)
+def test_every_method_answers(method, curve):
+    found = extrapolate(curve, 60, method=method)
     assert found.known
     assert abs(found.value - float(mean_top(2.0, 60))) < 0.15
+    fewest = extrapolate(accuracy_curve(*scores_of(n_classes=5, lead=1.0)), 6, method=method)
+    assert 0 <= fewest.low < fewest.high <= 1
+    scores, y = scores_of(n_classes=12, rows=6, lead=1.0)
+    one_class = extrapolate(accuracy_curve(scores[y == 3], y[y == 3]), 100, method=method)
+    assert math.isnan(one_class.value)
+    assert (one_class.low, one_class.high) == (0, 1)
 
 
 def test_stretching_scores_changes_nothing(curve):
@@ -74,13 +74,6 @@ def test_stretching_scores_changes_nothing(curve):
     stretch = np.random.default_rng(3).uniform(0.5, 2, size=(y.size, 1))
     other = accuracy_curve(scores * stretch + 5 * stretch, y, marginal=True)
     assert extrapolate(other, 100).value == pytest.approx(extrapolate(curve, 100).value, abs=1e-6)
-
-
-def test_the_same_seed_gives_the_same_bits():
-    curve = accuracy_curve(*scores_of(n_classes=10))
-    one, two = (extrapolate(curve, [60], method="moments", random_state=4) for _ in range(2))
-    assert one.estimates == two.estimates
-    assert one.trusted == two.trusted
 
 
 @pytest.mark.parametrize(("sign", "words"), [(1, "every prediction was right"), (-1, "no prediction was right")])
@@ -104,21 +97,10 @@ def test_the_level_of_the_curve_is_that_of_every_interval(curve):
         assert large.low < small.low < small.high < large.high
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_rows_of_one_class_alone_leave_all_possible(method):
-    scores, y = scores_of(n_classes=12, rows=6, lead=1.0)
-    found = extrapolate(accuracy_curve(scores[y == 3], y[y == 3]), 100, method=method)
-    assert math.isnan(found.value)
-    assert (found.low, found.high) == (0, 1)
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_five_classes_are_the_fewest(method):
-    found = extrapolate(accuracy_curve(*scores_of(n_classes=5, lead=1.0)), 6, method=method)
-    assert 0 <= found.low < found.high <= 1
-
-
 def test_a_few_errors_leave_much_possible():
+    few = extrapolate(accuracy_curve(*scores_of(n_classes=6)), [12])
+    assert few.back_tests == ()
+    assert "too few for a back-test" in str(few)
     scores, y = scores_of(n_classes=6, rows=3, lead=3.2, seed=1)
     found = extrapolate(accuracy_curve(scores, y), 10**5)
     assert math.isnan(found.value)
@@ -129,6 +111,8 @@ def test_a_few_errors_leave_much_possible():
 
 def test_the_result_tells_all(curve):
     found = extrapolate(curve, [20, 100])
+    assert found.estimates[0].value == curve.accuracy[19]
+    assert "not extrapolated" in found.estimates[0].kind
     assert set(found.by_method) == set(METHODS)
     assert found.by_method["implied"][0] == curve.accuracy[19]
     assert found.path_k[-1] == 100
@@ -172,12 +156,6 @@ def test_trust_ends_where_the_interval_reaches_too_far():
     assert narrow_ratio([20, 40], [narrow, narrow], 10) == 4
 
 
-def test_few_classes_have_no_back_test():
-    found = extrapolate(accuracy_curve(*scores_of(n_classes=6)), [12])
-    assert found.back_tests == ()
-    assert "too few for a back-test" in str(found)
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -186,21 +164,14 @@ def test_few_classes_have_no_back_test():
         ({"k": 10**13}, "at most"),
         ({"k": 60, "method": "imply"}, "implied"),
         ({"k": [60, 0]}, "at least 1"),
+        ({"k": []}, "empty"),
+        ({"k": 10, "curve": np.ones(3)}, "accuracy_curve"),
+        ({"k": 10, "curve": accuracy_curve(*scores_of(n_classes=4))}, "at least 5"),
     ],
 )
 def test_bad_input(curve, arguments, words):
     with pytest.raises(InputError, match=words):
-        extrapolate(curve, **arguments)
-
-
-def test_more_bad_input(curve):
-    with pytest.raises(InputError, match="empty"):
-        extrapolate(curve, [])
-    with pytest.raises(InputError, match="accuracy_curve"):
-        extrapolate(np.ones(3), 10)
-    with pytest.raises(InputError, match="at least 5"):
-        extrapolate(accuracy_curve(*scores_of(n_classes=4)), 10)
-    assert extrapolate(accuracy_curve(*scores_of(n_classes=4)), 3).known
+        extrapolate(**{"curve": curve} | arguments)
 
 
 def test_scores_that_are_only_an_order_are_said():
@@ -252,6 +223,9 @@ def test_refits_off_the_curve(shift, changes):
     assert training_changes(curve) is changes
     text = str(extrapolate(curve, [60]))
     assert ("Training changes with k" in text) is changes
+    one_size = curve_with(shift, (5,))
+    assert not training_changes(one_size)
+    assert "refits" not in extrapolate(one_size, [60]).by_method
 
 
 def test_refits_on_a_normal_curve_continue_it():
@@ -260,8 +234,3 @@ def test_refits_on_a_normal_curve_continue_it():
     found = from_refits(replace(curve, retrained=exact), [60])[0]
     assert found == pytest.approx(float(mean_top(2.0, 60)), abs=0.05)
     assert extrapolate(curve, [10, 60]).by_method["refits"][0] == curve.accuracy[9]
-
-
-def test_one_size_is_not_enough():
-    assert not training_changes(curve_with(0.1, (5,)))
-    assert "refits" not in extrapolate(curve_with(0.1, (5,)), [60]).by_method

@@ -103,11 +103,6 @@ def test_what_is_too_small_for_a_float_is_zero():
     assert np.isfinite(curve).all()
 
 
-def test_no_rows_tell_nothing():
-    none = np.empty(0, dtype=int)
-    assert np.isnan(Evidence(5, none, none, np.empty(0)).accuracy([1, 5])).all()
-
-
 @pytest.mark.parametrize("k", [0, 9, [1, 9], -1])
 def test_sizes_that_were_not_observed_are_refused(k):
     with pytest.raises(InputError, match=r"from 1 to 8.*extrapolate"):
@@ -179,11 +174,6 @@ def test_ranks_in_every_label_set(n_classes, k):
         np.testing.assert_allclose(found[beaten], ranks_enumerated(n_classes, k, beaten), atol=1e-12)
 
 
-def test_by_hand():
-    # 4 others, 3 beaten: among 2 of the 4, the one above is there in 3 of 6 pairs.
-    assert rank_chances(5, 3, 1, 3)[3].tolist() == pytest.approx([0.5, 0.5, 0.0])
-
-
 def test_many_classes_are_exact():
     found = rank_chances(2000, 300, 1, 3)[1900]
     exact = [Fraction(comb(99, r) * comb(1900, 299 - r), comb(1999, 299)) for r in range(3)]
@@ -202,10 +192,3 @@ def test_ranks_are_a_distribution(n_classes, data):
     assert tops[-1] == 1
     cost = cost_of_label_sets(weights, k, lambda rank: rank > 1)
     assert cost == pytest.approx(1 - tops[0], abs=1e-9)
-
-
-def test_the_mean_rank_is_linear():
-    weights = np.array([0.2, 0.3, 0.5])
-    # A row that beats L of 2 others meets (2 − L)·(k − 1)/2 of them above it, on average.
-    expected = 1 + (0.2 * 2 + 0.3 * 1) / 2
-    assert cost_of_label_sets(weights, 2, lambda rank: rank) == pytest.approx(expected)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from classay.classes.ranks import counts
-from classay.classes.ranks.counts import GroupCounter, RowCounter, blocks, class_groups, cumulative_count, z_from_sums
+from classay.classes.ranks.counts import GroupCounter, RowCounter, blocks, class_groups
 from classay.expect import InputError
 
 
@@ -124,18 +124,3 @@ def test_groups_against_each_class(kind, K):
         np.testing.assert_array_equal(found["tied_in"][:, number], ((apart == 0) & inside).sum(axis=1))
         np.testing.assert_allclose(found["sum_in"][:, number], (apart * inside).sum(axis=1), atol=1e-9)
         np.testing.assert_allclose(found["square_in"][:, number], (apart**2 * inside).sum(axis=1), rtol=1e-9)
-
-
-def test_standardised_sums_are_z():
-    rng = np.random.default_rng(0)
-    scores = rng.normal(size=(30, 12))
-    truth = np.arange(30) % 12
-    apart = scores - scores[np.arange(30), truth][:, None]
-    np.testing.assert_allclose(z_from_sums(apart.sum(axis=1), (apart**2).sum(axis=1), 11), plain(scores, truth)[2])
-    assert np.isnan(z_from_sums(np.array([1.0]), np.array([1.0]), 1)).all()
-    assert np.isnan(z_from_sums(np.array([-30.0]), np.array([300.0]), 3)).all()  # three alike, 10 below
-
-
-def test_earlier_counts_what_came_before():
-    values = np.random.default_rng(0).integers(5, size=100)
-    assert cumulative_count(values).tolist() == [int((values[:at] == value).sum()) for at, value in enumerate(values)]

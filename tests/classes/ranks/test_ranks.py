@@ -34,11 +34,7 @@ def test_lower_and_tied_by_hand():
     assert found.lower.tolist() == [2, 1, 0]
     assert found.tied.tolist() == [0, 2, 0]
     assert found.truth.tolist() == [2, 0, 0]
-
-
-def test_classes_weigh_alike():
-    evidence = classay.Ranks.from_scores([[1.0, 0], [0, 1], [0, 1], [0, 1]], [0, 1, 1, 1]).evidence()
-    assert evidence.weights.tolist() == [1 / 2, 1 / 6, 1 / 6, 1 / 6]
+    assert found.evidence().weights.tolist() == [1 / 2, 1 / 4, 1 / 4]  # classes weigh alike
 
 
 @pytest.mark.parametrize("source", ["memory map", "frame", "lists", "chunks", "one row at a time", "an empty chunk"])
@@ -61,14 +57,6 @@ def test_every_source_gives_the_same_record(source, tmp_path):
     same(found, whole)
 
 
-def test_notes_are_saved_as_data(tmp_path):
-    ranks = classay.Ranks.from_scores(np.eye(3)[[0, 1]], [0, 1])
-    assert ranks.notes[0].numbers == {"count": 1, "classes": 3}
-    read = classay.Ranks.load(ranks.save(tmp_path / "ranks"))
-    assert read.notes == ranks.notes
-    assert [(note.code, note.numbers) for note in read.notes] == [(note.code, note.numbers) for note in ranks.notes]
-
-
 def test_rows_in_detail_are_the_first_of_every_class(monkeypatch):
     monkeypatch.setattr(counts, "DETAIL_ROWS", 150)
     scores, y = made()
@@ -80,10 +68,13 @@ def test_rows_in_detail_are_the_first_of_every_class(monkeypatch):
 def test_saving_and_loading(tmp_path):
     scores, y = made()
     names = np.array([f"class {code}" for code in range(50)])
-    found = classay.Ranks.from_scores(scores, y, classes=names, marginal=True, name="mine")
+    found = classay.Ranks.from_scores(scores, y % 49, classes=names, marginal=True, name="mine").with_prior("zipf")
     loaded = classay.Ranks.load(found.save(tmp_path / "ranks.classay"))
-    same(loaded, found)
+    same(loaded, found, (*ARRAYS, "prior"))
     assert (loaded.name, loaded.marginal, str(loaded)) == ("mine", True, str(found))
+    assert [(note.code, note.numbers) for note in loaded.notes] == [
+        ("classes-without-rows", {"count": 1, "classes": 50})
+    ]
     np.testing.assert_array_equal(loaded.among(np.arange(40) < 9).lower, found.among(np.arange(40) < 9).lower)
 
 
@@ -128,16 +119,6 @@ def test_leaving_groups_out_is_scoring_fewer_classes(seed, K):
 def test_a_mask_that_keeps_nothing_or_does_not_fit(kept):
     with pytest.raises(InputError, match="mask over 40 groups"):
         classay.Ranks.from_scores(*made()).among(kept)
-
-
-def test_minus_infinity_leaves_z_unknown_also_in_parts():
-    scores, y = made(decimals=9)
-    scores[5, 7] = -np.inf
-    found = classay.Ranks.from_scores(scores, y)
-    assert np.flatnonzero(np.isnan(found.z)).tolist() == [5]
-    for evidence in leave_groups_out(found):
-        assert np.isnan(evidence.z).sum() <= 1
-        assert np.isfinite(evidence.accuracy()).all()
 
 
 def test_jackknife_of_a_mean_is_its_standard_error():
@@ -185,11 +166,15 @@ names = ["ant", "bee", "cat"]
         ([2, 1, 1], ["1", "2", "3"], [1, 0, 0]),  # a header of numbers is text, and still a header
         ([0, 1, 2], ["2", "0", "1"], [1, 2, 0]),
         (["1", "0", "2"], None, [1, 0, 2]),
+        (["a", "b", "c"], pd.Index(["b", "a", "c"]), [1, 0, 2]),  # of a frame
+        ([1, 2, 2], pd.RangeIndex(1, 4), [0, 1, 1]),
     ],
 )
 def test_classes_by_name_or_number(y, classes, columns):
-    found = classay.Ranks.from_scores(np.eye(3), y, classes=classes)
-    assert found.truth.tolist() == columns
+    scores = np.eye(3)
+    if isinstance(classes, pd.Index):
+        scores, classes = pd.DataFrame(scores, columns=classes), None
+    assert classay.Ranks.from_scores(scores, y, classes=classes).truth.tolist() == columns
 
 
 @pytest.mark.parametrize(
@@ -226,10 +211,18 @@ def test_chunks_of_another_width_are_refused():
         classay.Ranks.from_chunks([], classes=names)
 
 
-def test_a_class_without_rows_competes_and_is_said():
+def test_classes_without_rows_compete_and_unknown_z_are_said():
     found = classay.Ranks.from_scores([[1.0, 0, 2], [0, 1, 2]], [0, 1])
     assert found.evidence().accuracy().tolist() == [1, 0.5, 0]
     assert "1 of 3 classes have no test rows" in str(found)
+    scores, y = made(decimals=9)
+    scores[5, 7] = -np.inf
+    found = classay.Ranks.from_scores(scores, y)
+    assert np.flatnonzero(np.isnan(found.z)).tolist() == [5]
+    assert "In 1 of 300 rows a score is −inf" in str(found)
+    for evidence in leave_groups_out(found):
+        assert np.isnan(evidence.z).sum() <= 1
+        assert np.isfinite(evidence.accuracy()).all()
 
 
 def test_probabilities_of_zero_and_one_are_coarse():
@@ -238,27 +231,3 @@ def test_probabilities_of_zero_and_one_are_coarse():
     mostly = np.where(np.arange(40) < 4, (np.arange(40) + 1) % 4, np.arange(40) % 4)
     text = str(classay.Ranks.from_scores(scores, mostly))
     assert "it ties on average with 2 of 3 others, so the curve is coarse" in text
-
-
-def test_unknown_z_is_said():
-    scores, y = made(decimals=9)
-    scores[:3, 7] = -np.inf
-    assert "In 3 of 300 rows a score is −inf" in str(classay.Ranks.from_scores(scores, y))
-
-
-def test_columns_of_a_frame_are_names():
-    found = classay.Ranks.from_scores(pd.DataFrame(np.eye(3), columns=["b", "a", "c"]), ["a", "b", "c"])
-    assert found.classes.tolist() == ["b", "a", "c"]
-    assert found.truth.tolist() == [1, 0, 2]
-
-
-def test_columns_of_a_frame_that_are_numbered_from_one_are_names():
-    found = classay.Ranks.from_scores(pd.DataFrame(np.eye(3), columns=range(1, 4)), [1, 2, 2])
-    assert found.truth.tolist() == [0, 1, 1]
-
-
-def test_text_is_one_line():
-    found = classay.Ranks.from_scores(*made(), name="mine")
-    assert str(found) == repr(found) == "mine: 300 test rows, 50 classes."
-    fields = [name for name in found.__dataclass_fields__ if name not in ("marginal", "notes", "about", "prior")]
-    assert fields == list(ARRAYS)

@@ -24,7 +24,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import classay
 from classay.classes.ranks.scores import is_marginal
-from classay.estimators.scores import fit_scorer, scores_of
+from classay.estimators.scores import fit_scorer
 from classay.expect import InputError
 from classay.splits import split_every_class
 
@@ -68,16 +68,6 @@ def test_plain_accuracy_is_that_of_predict(learner):
     assert curve.accuracy[-1] == pytest.approx(by_predict, abs=0.12 if (curve.ranks.tied > 0).any() else 1e-12)
 
 
-def test_two_classes_scored_by_one_number():
-    X, y = IRIS[0][:100], IRIS[1][:100]
-    classifier = LogisticRegression().fit(X, y)
-    assert classifier.decision_function(X).ndim == 1
-    scores = scores_of(classifier, X)
-    assert scores.shape == (100, 2)
-    assert (scores.argmax(axis=1) == classifier.predict(X)).all()
-    assert curve_of(LogisticRegression(), X, y).accuracy[-1] == 1
-
-
 @pytest.mark.parametrize("kind", ["frame", "sparse", "text labels", "object labels"])
 def test_every_kind_of_data(kind):
     X, y = IRIS
@@ -97,7 +87,6 @@ def test_the_split_is_by_class_and_every_class_is_trained():
     assert np.bincount(codes[test], minlength=5).tolist() == [0, 1, 1, 3, 30]
     assert sorted([*train, *test]) == list(range(116))
     assert not np.array_equal(test, split_every_class(codes, 0.3, 1)[1])
-    np.testing.assert_array_equal(test, split_every_class(codes, 0.3, 0)[1])
 
 
 def test_a_class_of_one_row_competes_only():
@@ -168,12 +157,6 @@ def test_the_kind_of_learner_tells_whether_it_is_marginal(learner, told, word):
     assert word in why
 
 
-def test_what_you_say_of_marginal_goes_before_what_is_known():
-    X, y = blobs()
-    assert classay.Ranks.from_learner(LogisticRegression(), X, y, marginal=True).marginal is True
-    assert "LogisticRegression is not marginal" in str(curve_of(LogisticRegression(), X, y))
-
-
 @pytest.mark.parametrize("metric", ["cosine", "euclidean"])
 def test_embeddings_by_the_nearest_mean(metric):
     X, y = blobs(8, 12)
@@ -224,18 +207,6 @@ def test_embeddings_by_the_nearest_mean(metric):
 def test_bad_input_is_told(call, message):
     with pytest.raises(InputError, match=message):
         call()
-
-
-def test_embeddings_may_be_sparse():
-    dense, thin = (classay.Ranks.from_embeddings(X, IRIS[1]) for X in (IRIS[0], sparse.csr_matrix(IRIS[0])))
-    np.testing.assert_array_equal(dense.lower, thin.lower)
-
-
-def test_pairwise_votes_of_three_classes_are_not_taken_for_scores():
-    votes = make_pipeline(StandardScaler(), SVC(decision_function_shape="ovo")).fit(*IRIS)
-    assert votes.decision_function(IRIS[0]).shape == (150, 3)
-    with pytest.raises(InputError, match="does not score every class"):
-        scores_of(votes, IRIS[0])
 
 
 class Unfittable(GaussianNB):
