@@ -1,13 +1,8 @@
-"""The command as a user runs it. Most tests call it in this process; one starts a real one."""
+"""`classay learner` as a user runs it."""
 
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 
 import numpy as np
 import pytest
@@ -156,45 +151,6 @@ def test_users_words_are_not_markup(shown, measured, tmp_path):
 def test_debug_shows_the_traceback(classay):
     with pytest.raises(InputError, match="iriss"):  # of which Python prints the traceback
         classay("learner", "iriss", "--debug")
-
-
-LASTING = """
-import pathlib, time
-from sklearn.naive_bayes import GaussianNB
-
-class Lasting(GaussianNB):
-    def fit(self, X, y):
-        pathlib.Path("begun").touch()
-        time.sleep(0.5)
-        return super().fit(X, y)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
-def test_ctrl_c_shows_what_is_done(tmp_path):
-    (tmp_path / "of_mine.py").write_text(LASTING)
-    arguments = ["learner", "iris", *NB, "-l", "of_mine:Lasting", "--allow-import", "--json"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "classay", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=tmp_path,
-        start_new_session=True,
-        # A shell that starts jobs in the background lets them ignore Ctrl-C, and so would what they start.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    # When a fit of the second learner begins, the first is done.
-    while not (tmp_path / "begun").exists() and process.poll() is None:
-        time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err
-    content = json.loads(out)
-    assert content["interrupted"] is True
-    assert "GaussianNB" in content["learners"]
-    assert "Traceback" not in err
 
 
 @pytest.fixture
