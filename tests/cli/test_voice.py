@@ -101,7 +101,9 @@ def test_examples_in_help_are_understood_as_written(name):
         learners_from_texts([learners] if isinstance(learners, str) else learners, regressors=name == "drift")
 
 
-def test_every_text_is_that_of_an_option():
+def test_every_text_is_that_of_an_option_or_table():
+    code = "".join(path.read_text() for path in (SOURCES / "cli" / "commands").glob("*.py"))
+    assert [name for name in HELP["tables"] if f'"{name}"' not in code] == []
     shared = {name for table in HELP["shared"].values() for name in table}
     used = {name: {option.name for option in command.params} for name, command in LOADED.items()}
     assert shared <= set.union(*used.values())

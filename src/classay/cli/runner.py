@@ -23,7 +23,7 @@ from ..regions.region import p_value_text
 from ..result import Result, plain
 from ..tables.data import Data
 from . import console
-from .options import Charts, Output, is_group, parameters_of
+from .options import HELP, Charts, Output, is_group, parameters_of
 
 if TYPE_CHECKING:
     from ..report.document import Sheet
@@ -174,6 +174,19 @@ def drawn(results: Mapping[str, Result | None]) -> dict[str, Any]:
 
 
 # Text and tables from results.
+
+
+def worded_table(name: str, rows: Any, more: Mapping[Any, str] | None = None, /, **values: Any) -> Printed:
+    """A table with the words that `help.toml` has for it, filled with values, and headings of more columns.
+
+    Rows are by name, and columns in which nothing is known are left out; or they are a list, or a frame, which is cut.
+    """
+    words = HELP["tables"][name]
+    title, caption, first = (words.get(part, "").format(**values) for part in ("title", "caption", "first"))
+    headings = {key: text.format(**values) for key, text in words.get("columns", {}).items()} | dict(more or {})
+    if isinstance(rows, Mapping):
+        return figures_table(title, rows, headings, caption, first)
+    return rows_table(title, rows, headings, caption, MOST if isinstance(rows, pd.DataFrame) else len(rows))
 
 
 def text_of(results: Mapping[str, Any]) -> Iterable[Any]:

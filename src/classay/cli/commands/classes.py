@@ -25,7 +25,7 @@ from ...tables.data import Data
 from ...tables.read import read_table
 from .. import options
 from ..inputs import holds_scores, ranks_of
-from ..runner import Outcome, cell, figures_table, measure_each, rows_table
+from ..runner import Outcome, cell, measure_each, rows_table, worded_table
 
 SHOWN = (2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
 DEFAULT_LEARNERS = ["LinearDiscriminantAnalysis"]
@@ -245,27 +245,18 @@ def size_table(title: str, curve: Curve, beyond: Extrapolation | None) -> Any:
 
 
 def _decoder_table(comparison: Decoders, replies: dict[str, Reply]) -> Any:
-    headings: dict[Any, str] = {
-        "implied": "implied bits", "bound": "at least bits", "fano": "Fano bits", "classes": "classes",
-        "accuracy": "accuracy", "common": f"with {comparison.k:,}",
-    }  # fmt: skip
     rows: dict[str, dict[Any, Any]] = {}
+    sizes: dict[Any, str] = {}
     for decoder in comparison.decoders:
         bits, beyond = decoder.information, replies[decoder.name]["extrapolation"]
         forecasts = {} if beyond is None else dict(zip(beyond.k, beyond.estimates))
-        headings |= {k: f"forecast for {k:,}" for k in forecasts}
+        sizes |= {k: f"forecast for {k:,}" for k in forecasts}
         rows[decoder.name + (" >" if decoder.told_apart else "")] = {
             "implied": bits.implied, "bound": bits.bound.low, "fano": bits.fano.low,
             "classes": f"{decoder.n_classes:,}", "accuracy": decoder.accuracy,
             "common": decoder.accuracy_in_common if decoder.n_classes != comparison.k else None, **forecasts,
         }  # fmt: skip
-    return figures_table(
-        "Decoders, most information first",
-        rows,
-        headings,
-        "A > after a name: clearly ahead of the next. At least: guaranteed, for any classes. Fano: for these classes.",
-        "decoder",
-    )
+    return worded_table("decoders", rows, sizes, result=comparison)
 
 
 def _draw(

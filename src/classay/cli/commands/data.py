@@ -23,7 +23,7 @@ from ...tables.expressions import compare
 from ...tables.read import read_frame
 from .. import options
 from ..inputs import roles_of
-from ..runner import Outcome, drawn, region_table, rows_table, sheet_table
+from ..runner import Outcome, drawn, region_table, rows_table, sheet_table, worded_table
 from .report import save, text_of_report
 
 
@@ -182,16 +182,13 @@ def _text_of_model(check: ModelCheck) -> Iterator[Any]:
         yield check.why
     if check.against is not None:
         yield f"Complexity and errors: {check.against}"
-        headings = {"low": "complexity", "high": "to", "rows": "rows", "errors": "errors", "error_rate": "error rate"}
-        yield rows_table("Errors by complexity", check.against.curve, headings)
+        yield worded_table("complexity_errors", check.against.curve)
     if check.slices is not None:
         yield f"Where: {check.slices}"
     if check.known_slices is not None:
         yield f"Where, with complexity and confidence as columns: {check.known_slices}"
     if check.by_column is not None and len(check.by_column):
-        headings = {"column": "column", "condition": "worst where", "size": "rows", "error_rate": "error rate"}
-        headings |= {"rest_rate": "elsewhere", "q_value": "q"}
-        yield rows_table("Each column alone, most significant first", check.by_column, headings)
+        yield worded_table("by_column", check.by_column)
 
 
 def _predicted(parts: DataParts) -> Any:

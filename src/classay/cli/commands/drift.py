@@ -17,12 +17,12 @@ from ...inputs import at_least_two
 from ...learner.drift.batches import batch as as_batch
 from ...learner.drift.monitor import DriftMonitor
 from ...learner.drift.state import packed
-from ...learner.drift.verdict import ACCURACY, Drift, Update
+from ...learner.drift.verdict import ACCURACY, Drift
 from ...tables.data import Data
 from ...tables.kinds import EMPTY, IDENTIFIER, LEFT_OUT, NumbersAsLabels
 from ...tables.read import read_table
 from .. import console, options
-from ..runner import Outcome, rows_table
+from ..runner import Outcome, worded_table
 
 
 def command(
@@ -172,35 +172,19 @@ def _text(history: Drift, reference: str) -> Iterator[Any]:
     if not history.updates:
         return
     last = history.updates[-1]
-    side = "low below" if last.metric == ACCURACY else "high above"
-    headings = {
-        "name": "batch", "n_rows": "rows", "agreement_reference": "agrees with reference",
-        "low_below_reference": "low below", "metric_reference": f"{last.metric} of old concept", "metric_limit": side,
-        "p_value": "p", "p_rows": "p of rows", "agreement_last": "agrees with last batch", "verdict": "verdict",
-    }  # fmt: skip
+    words = {"alike": "predict the same", "side": "low below", "usual": f"accuracy is {last.usual_metric:.3f}"}
+    words["old"] = "Accuracy: of the reference's concept on the batch."
+    if last.metric != ACCURACY:
+        words = {"alike": f"differ by at most {last.tolerance:.3g}", "side": "high above"}
+        words["usual"] = f"error is {last.usual_metric:.4g}"
+        words["old"] = (
+            f"Error: mean absolute error of the reference's concept on the batch, at most {last.cap:.3g} each."
+        )
     rows = [
         {**vars(update), "verdict": update.verdict.upper() if update.alarm else update.verdict}
         for update in history.updates
     ]
-    title = f"Batches after {reference} ({history.n_reference} rows)"
-    yield rows_table(title, rows, headings, _legend(history, last), most=len(rows))
+    yield worded_table("batches", rows, reference=reference, history=history, last=last, **words)
     for note in dict.fromkeys(note for update in history.updates for note in update.notes):
         names = [update.name for update in history.updates if note in update.notes]
         yield f"{expect.shown(names)}: {note}"
-
-
-def _legend(history: Drift, last: Update) -> str:
-    """What the columns are, and what is usual in them."""
-    alike, old = "predict the same", "Accuracy: of the reference's concept on the batch."
-    usual = f"accuracy is {last.usual_metric:.3f}"
-    if last.metric != ACCURACY:
-        alike, usual = f"differ by at most {last.tolerance:.3g}", f"error is {last.usual_metric:.4g}"
-        old = (
-            "Error: mean absolute error of the reference's concept on the batch, errors above "
-            f"{last.cap:.3g} counted as that."
-        )
-    return (
-        f"Agreement: share of comparison points ({history.probes}) on which two concepts {alike}. {old} p: of both "
-        f"together, and of the rows alone. Without a change, batches of {last.n_rows} rows agree on "
-        f"{last.stability:.3f}, and {usual}."
-    )

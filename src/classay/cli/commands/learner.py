@@ -31,26 +31,13 @@ from ...splits import split_rows
 from ...tables.data import Data
 from .. import options
 from ..inputs import roles_of, rows_or_share
-from ..runner import Outcome, cell, figures_table, measure_each, region_table, rows_table
+from ..runner import Outcome, cell, measure_each, region_table, worded_table
 
 SAMPLES = {"subsets": 100, "halves": 25, "retrain": 20}
 REPEATS = {"subsets": 5, "halves": 1, "retrain": 2}
 METRICS = ("roc_auc", "balanced_accuracy", "brier")
 """Metrics of the table where no --metric is given, as far as the learners have them."""
 MOVE = 0.1
-VARIATION = {
-    "accuracy": "test accuracy", "train_accuracy": "train accuracy", "expressivity": "expressivity (bits)",
-    "capacity": "= capacity (data)", "stochasticity": "+ stochasticity (randomness)",
-}  # fmt: skip
-AGREEMENT = {
-    "stability": "stability", "stability_new_data": "for new data", "kappa": "kappa",
-    "accuracy_new_data": "accuracy for new data", "same_subset": "same rows",
-}  # fmt: skip
-CHANGES = {
-    "change": "predictions that change", "by_seed": "by another seed alone", "by_rows": "by the new rows",
-    "moved": f"probability moves by over {100 * MOVE:.0f} points", "share_sample": "variance from the sample",
-}  # fmt: skip
-KINSHIP = {"learner": "learner", "other": "other", "value": "distance", "floor": "by chance", "plain": "plain"}
 Sections = dict[str, Any]
 """What the record of a learner shows, by name; None for what its scheme, or its scores, cannot show."""
 
@@ -189,25 +176,10 @@ def _text(
         shown = ("stability", "metrics", "score_variance", "retraining")
         yield from (str(first[part]) for part in shown if first[part] is not None)
     if varied:
-        size, bits = first["orientation"].holdout_size, first["orientation"].log2_labelings
-        yield figures_table(
-            f"Predictions of {expect.counted(len(sections), 'learner')} on groups of {size} test points",
-            {name: variation(measured) for name, measured in parts["orientation"].items()},
-            {**VARIATION, "bias": bias_heading(size)},
-            f"Entropies range from 0 (always the same predictions) to {bits:.3g} bits (all predictions equally "
-            "likely). Capacity: the part that depends on the training sample. Stochasticity: the part by training "
-            "randomness. Bias: how much more often than by chance so many are right (all: --json).",
-        )
-    agreement: Stability = first["stability"]
-    yield figures_table(
-        f"Agreement of two refits on {agreement.pairs}, on {agreement.n_points} {agreement.on}",
-        parts["stability"],
-        AGREEMENT,
-        "Stability: share of the points on which two refits predict the same class. A learner that always predicts one "
-        "class has 1, so read it together with accuracy. Kappa: the same beyond chance. For new data: the interval for "
-        "other data of the same source and size. Same rows: for refits on the same rows; the difference from 1 is "
-        "training randomness.",
-    )
+        described = {"learners": expect.counted(len(sections), "learner"), "bits": first["orientation"].log2_labelings}
+        rows = {name: variation(measured) for name, measured in parts["orientation"].items()}
+        yield worded_table("variation", rows, **described, **bias_at(first["orientation"]))
+    yield worded_table("agreement", parts["stability"], result=first["stability"])
     for regions in parts["regions"].values():
         if regions is not None:
             yield str(regions)
@@ -215,31 +187,15 @@ def _text(
                 yield region_table("", regions.regions, "disagreement")
     usual = [name for name in METRICS if any(name in measured.estimates for measured in parts["metrics"].values())]
     columns = {name: name.replace("_", " ") for name in [*(names or usual), "cost"]} | {"ece": "calibration error"}
-    yield figures_table(
-        f"Metrics on {first['metrics'].n_points} test points",
-        {name: _scores(measured, columns) for name, measured in parts["metrics"].items()},
-        columns,
-        "Mean over refits, with its interval for other rows and training samples like these. Refits: the range of 90 % "
-        "of the refits. Calibration error: beyond 'chance', perfectly calibrated scores would hardly ever show it.",
-    )
+    rows = {name: _scores(measured, columns) for name, measured in parts["metrics"].items()}
+    yield worded_table("metrics", rows, columns, result=first["metrics"])
     if not varied:
         change = first["retraining"]
-        yield figures_table(
-            f"What changes when {change.replaced:.0%} of {change.train_rows:,} training rows are replaced"
-            f"{' by newer ones' if change.in_time else ''}",
-            {name: {**vars(row["retraining"]), **_spread(row)} for name, row in sections.items()},
-            CHANGES,
-            "Shares of test points, with intervals over data sets like this one. Variance from the sample: share of "
-            "the variance of probabilities that training samples cause; the rest is training randomness.",
-        )
+        rows = {name: {**vars(row["retraining"]), **_spread(row)} for name, row in sections.items()}
+        newer = " by newer ones" if change.in_time else ""
+        yield worded_table("changes", rows, result=change, newer=newer, points=100 * MOVE)
     if distances is not None:
-        yield rows_table(
-            "Kinship: Jensen–Shannon distance between predictions (0: the same, 1: nothing in common)",
-            distances.to_frame().query("distance == 'jensen_shannon'"),
-            KINSHIP,
-            "Corrected for chance; two equal learners are at most this far apart in 19 of 20 cases (by chance). Plain: "
-            "as in the paper, not corrected.",
-        )
+        yield worded_table("kinship", distances.to_frame().query("distance == 'jensen_shannon'"))
     for name, row in sections.items() if len(sections) > 1 else ():
         noted = [row[part].notes for part in ("orientation", "stability", "metrics") if row[part] is not None]
         yield from (f"{name}: {note}" for note in dict.fromkeys(note for notes in noted for note in notes))
@@ -247,13 +203,12 @@ def _text(
 
 def variation(measured: Orientation) -> dict[str, Any]:
     """The figures of a learner, or of a value of a sweep, in a table."""
-    figures = {name: getattr(measured, name) for name in VARIATION}
-    return {**figures, "bias": measured.bias[usual_threshold(measured.holdout_size)]}
+    return {**vars(measured), "bias": measured.bias[usual_threshold(measured.holdout_size)]}
 
 
-def bias_heading(holdout_size: int) -> str:
-    """The heading of the bias in `variation`."""
-    return f"bias at {usual_threshold(holdout_size)} of {holdout_size}"
+def bias_at(measured: Orientation) -> dict[str, int]:
+    """How many of how many test points the bias in `variation` is about."""
+    return {"threshold": usual_threshold(measured.holdout_size), "size": measured.holdout_size}
 
 
 def _scores(measured: Metrics, names: Iterable[str]) -> dict[str, str | None]:

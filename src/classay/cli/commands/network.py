@@ -25,21 +25,11 @@ from ...network.quality.quality import CONVERGED, NetworkQuality, network_qualit
 from ...network.quality.rank_networks import MAIN_FIGURES, Ranking, rank_networks
 from .. import console, options
 from ..inputs import Normalization, named_paths, read_normalization, read_shape
-from ..runner import Done, Outcome, estimates_table, figures_table, measure_each, rows_table
+from ..runner import Done, Outcome, estimates_table, measure_each, rows_table, worded_table
 
 MOST_PAIRS, MOST_FIGURES = 8, 12
 SHORT = {"within": "M_in", "between": "M_bt", "converged": "walks arrived", "row_spread": "spread of head's rows"}
 UNTRAINED = "Untrained: the same architecture, freshly initialised."
-PAIRS = {"first": "class", "second": "other", "rows": "cosine of the head's rows", "cosine": "cosine of mean features"}
-RANKED = {
-    "group": "group", "labelled": "accuracy", "structure": "structure", "converged": "walks arrived",
-    "within": "M_in", "between": "M_bt", "lower_bound": "the paper's bounds", "upper_bound": "to",
-}  # fmt: skip
-HEADS = {
-    "layer": "layer", "classes": "classes", "feature_size": "features", "classifier_quality": "H_w",
-    "mean_angle": "mean angle", "min_angle": "least", "max_angle": "most", "cosine_std": "spread of cosines",
-    "simplex_distance": "distance to simplex", "effective_rank": "effective rank", "norm": "norm",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -245,10 +235,9 @@ def _of_one(quality: NetworkQuality, everything: bool) -> Iterator[Any]:
     for name, words in DECISIVE.items():
         figure = {"value": measured.get(name), "untrained": quality.fresh.get(name), "direction": words}
         rows[SHORT.get(name, name)] = figure
-    headings = {"value": "value", "untrained": "untrained", "direction": "direction"}
-    yield figures_table("The figures that decide", rows, headings, UNTRAINED * bool(quality.fresh), "figure")
+    yield worded_table("decisive", rows, untrained=UNTRAINED * bool(quality.fresh))
     closest = quality.per_pair.sort_values("rows", ascending=False, kind="stable").head(MOST_PAIRS)
-    yield rows_table("Classes that the network finds similar, by its head", closest, PAIRS)
+    yield worded_table("similar", closest)
     if not everything:
         yield f"{len(quality.figures) - 4} more figures, layers and the head: --all-figures, or --json."
         return
@@ -262,17 +251,10 @@ def _of_one(quality: NetworkQuality, everything: bool) -> Iterator[Any]:
 
 def _of_several(ranking: Ranking) -> Iterator[Any]:
     yield str(ranking)
-    ranked = len(ranking.groups) > 1
-    rows = [
-        {**row, "labelled": ranking.labelled.get(row["network"], "unknown")} for row in ranking.table.to_dict("records")
-    ]
-    yield rows_table(
-        f"Networks in groups, best first by {ranking.by}" if ranked else "Networks, not ranked",
-        rows,
-        {"network": "network", **({"accuracy": "on the test set"} if ranking.accuracy else {}), **RANKED},
-        "Networks of one group are ties: nothing separates them.",
-        len(rows),
-    )
+    rows = {row["network"]: row for row in ranking.table.to_dict("records")}
+    rows = {name: {**row, "labelled": ranking.labelled.get(name, "unknown")} for name, row in rows.items()}
+    ranked = f"Networks in groups, best first by {ranking.by}"
+    yield worded_table("networks", rows, title=ranked if len(ranking.groups) > 1 else "Networks, not ranked")
     if not ranking.correlations:
         return
     main = {name: ranking.correlations[name] for name in MAIN_FIGURES if name in ranking.correlations}
@@ -340,11 +322,5 @@ def _of_heads(heads: dict[str, tuple[HeadWeights, HeadQuality]]) -> Iterator[Any
         return
     yield f"{expect.counted(len(heads), 'head')}. This shows how the heads are shaped, not how accurate they are."
     _, first = next(iter(heads.values()))
-    yield figures_table(
-        "Rows of the heads",
-        {name: {"layer": head.name, **vars(quality)} for name, (head, quality) in heads.items()},
-        HEADS,
-        f"H_w: 1 for random rows, 1 + 1/(classes − 1) for the simplex ({1 - first.references['simplex']:.4f} for "
-        f"{first.classes} classes), towards which softmax training moves them. Angles in degrees.",
-        "file",
-    )
+    rows = {name: {"layer": head.name, **vars(quality)} for name, (head, quality) in heads.items()}
+    yield worded_table("heads", rows, result=first, simplex=1 - first.references["simplex"])

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
+
+from rich.filesize import decimal
 
 from ... import expect
 from ...engine.store import Inventory, StoreEntry, inventory, remove, size_of
@@ -94,8 +97,8 @@ def _run(entry: StoreEntry, of: str) -> dict[str, Any]:
 
 def _text(contents: Inventory, runs: list[dict[str, Any]]) -> Iterator[Any]:
     if runs:
-        rows = [{**run, "size": _bytes(run["size"]), "age": _age(run["age"])} for run in runs]
-        total = _bytes(sum(run["size"] for run in runs))
+        rows = [{**run, "size": decimal(run["size"]), "age": str(timedelta(seconds=run["age"]))} for run in runs]
+        total = decimal(sum(run["size"] for run in runs))
         yield rows_table(f"{contents.folder}: {total}", rows, COLUMNS, most=len(rows))
     else:
         yield f"{contents.folder} has no records."
@@ -118,36 +121,10 @@ def _prune(folder: str, dry_run: bool, output: options.Output) -> Outcome:
             remove(Path(file["path"]))
     for why in contents.unreadable.values():
         output.say(why)
-    total = f"{_bytes(sum(file['size'] for file in files))} {'would be freed' if dry_run else 'freed'}."
-    text = [f"{file['path']}: {file['why']} ({_bytes(file['size'])})" for file in files]
+    total = f"{decimal(sum(file['size'] for file in files))} {'would be freed' if dry_run else 'freed'}."
+    text = [f"{file['path']}: {file['why']} ({decimal(file['size'])})" for file in files]
     return Outcome(
         {"removed": not dry_run, "files": files},
         {"folder": folder},
         text=[*text, total if files else "Nothing to clean up."],
     )
-
-
-def _bytes(number: int) -> str:
-    """A size as text.
-
-    >>> _bytes(512), _bytes(2_500_000)
-    ('512 B', '2.5 MB')
-    """
-    size = float(number)
-    for unit in ("B", "kB", "MB", "GB"):
-        if size < 1000 or unit == "GB":
-            break
-        size /= 1000
-    return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
-
-
-def _age(seconds: float) -> str:
-    """A time span as text.
-
-    >>> _age(5), _age(7200), _age(1_000_000)
-    ('5 s', '2 h', '12 d')
-    """
-    for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
-        if seconds >= 1.5 * length:
-            return f"{seconds / length:.0f} {unit}"
-    return f"{seconds:.0f} s"

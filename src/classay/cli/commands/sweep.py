@@ -22,8 +22,8 @@ from ...learner.sweep.sweep import sweep
 from ...learner.sweep.values import values_from_text
 from .. import options
 from ..inputs import roles_of, rows_or_share
-from ..runner import Outcome, cell, figures_table, measure_each
-from .learner import VARIATION, bias_heading, variation
+from ..runner import Outcome, cell, measure_each, worded_table
+from .learner import bias_at, variation
 
 MOST_ROWS = 16
 Plan = tuple[Any, Any, Any]
@@ -147,17 +147,14 @@ def _text(sweeps: dict[str, Sweep], weights: dict[str, float] | None, prefer: st
             name = ", ".join(map(cell, value)) if len(swept.parameters) > 1 else cell(value)
             rows[name] = {**variation(swept.orientations[value]), "metric": swept.metric_estimates.get(value)}
         hidden = len(swept.values) - len(rows)
-        yield figures_table(
-            f"{swept.learner} along {' x '.join(swept.parameters)}",
+        yield worded_table(
+            "sweep",
             rows,
-            {
-                "accuracy": "",
-                "metric": f"test {swept.metric.replace('_', ' ')}",
-                **VARIATION,
-                "bias": bias_heading(next(iter(swept.orientations.values())).holdout_size),
-            },
-            f"{hidden} more values are in --json and --charts." if hidden else "",
-            ", ".join(swept.parameters),
+            learner=swept.learner,
+            parameters=" x ".join(swept.parameters),
+            metric=swept.metric.replace("_", " "),
+            hidden=f"{hidden} more values are in --json and --charts." if hidden else "",
+            **bias_at(next(iter(swept.orientations.values()))),
         )
 
 
