@@ -54,7 +54,8 @@ def test_records_and_reports(classay, shown, refused, folder):
     shown("compare", "old.classay", "new.csv", *ROLES)
     for name in ("old", "new"):
         shown("report", f"{name}.csv", *ROLES, "-o", f"{name}.json", "--quiet")
-    code, out, _ = classay("compare", "old.json", "new.json", "--fail")
+    code, out, err = classay("compare", "old.json", "new.json", "--fail")
+    assert code == 1, err
     assert code == 1
     assert "worse" in out
     refused("a report and something else", "compare", "old.json", "new.csv", *ROLES)

@@ -51,8 +51,7 @@ class ReportChanges:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values."""
-        values: dict[str, Any] = plain(self)
-        return values
+        return {"changes": plain(self.changes), "notes": list(self.notes)}
 
 
 def changes_between(old: Report, new: Report, min_effect: float = 0.0) -> ReportChanges:
