@@ -34,8 +34,7 @@ def matrix(X: Any, name: str = "X", columns: int | None = None) -> Any:
         words = [column for column, kind in X.dtypes.items() if not pd.api.types.is_numeric_dtype(kind)]
         if words:
             raise InputError(
-                f"`{name}` has columns that are not numbers ({shown(words, 4)}); distances need numbers. "
-                "Encode them first, or drop them."
+                f"`{name}` has columns that are not numbers ({shown(words, 4)}). Encode them first, or drop them."
             )
         table = X.to_numpy(dtype=float, na_value=np.nan)
     else:
@@ -79,7 +78,7 @@ def finite(part: Any, name: str, start: int = 0) -> Floats:
         row, column = np.argwhere(~np.isfinite(block))[0]
         kind = "NaN (missing)" if np.isnan(block[row, column]) else "infinite"
         raise InputError(
-            f"`{name}` is {kind} in row {start + row}, column {column}; distances need finite numbers. Impute or "
+            f"`{name}` is {kind} in row {start + row}, column {column}; expected finite numbers. Impute or "
             "drop such rows first."
         )
     return block

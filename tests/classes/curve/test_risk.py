@@ -108,7 +108,7 @@ def test_a_table_of_costs_goes_by_its_labels():
     ("costs", "options", "message"),
     [
         (np.ones((2, 2)), {}, r"shape \(2, 2\) and there are 3 classes"),
-        (np.full((3, 3), np.nan), {}, "NaN or infinite"),
+        (np.full((3, 3), np.nan), {}, "expected finite numbers"),
         ([["a"] * 3] * 3, {}, "not a table of numbers"),
         (np.ones((3, 3)), {"prior": "rows"}, "equal weight"),
     ],

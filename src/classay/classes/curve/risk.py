@@ -12,7 +12,8 @@ from scipy import stats
 
 from ...arrays import AnyInts, Floats
 from ...expect import InputError
-from ...inputs import table_of
+from ...inputs import finite, table_of
+from ...inputs import matrix as numbers
 from ...intervals import Estimate
 from ...result import Result
 from ..ranks.counts import blocks, check_scores, class_groups, notes_of_empty_classes
@@ -75,7 +76,12 @@ def risk_curve(ranks: Ranks, scores: Any, costs: ArrayLike, ties: str, level: fl
         raise InputError("The curve weights classes by a prior; costs are for classes of equal weight. Drop `prior`.")
     if isinstance(costs, pd.DataFrame) and set(costs.index) == set(costs.columns) == set(names.tolist()):
         costs = costs.loc[names.tolist(), names.tolist()]
-    matrix = _cost_matrix(costs, names.size)
+    matrix = finite(numbers(costs, "costs"), "costs")
+    if matrix.shape != (names.size, names.size):
+        raise InputError(
+            f"`costs` has shape {matrix.shape} and there are {names.size} classes; expected (predicted, true), "
+            f"{(names.size, names.size)}."
+        )
     group, weights = class_groups(names.size, GROUPS), class_weights(truth, names.size)
     whole, without = count_costs(table, ranks, weights, matrix, group, ties)
     risk = whole.curve()
@@ -85,21 +91,6 @@ def risk_curve(ranks: Ranks, scores: Any, costs: ArrayLike, ties: str, level: fl
     least, most = matrix.min(), matrix.max()
     low, high = np.clip(risk - reach, least, most), np.clip(risk + reach, least, most)
     return RiskCurve(risk, low, high, ties, level, ranks, notes_of_empty_classes(truth, names.size))
-
-
-def _cost_matrix(costs: ArrayLike, n_classes: int) -> Floats:
-    try:
-        matrix = np.asarray(costs, dtype=float)
-    except (ValueError, TypeError) as error:
-        raise InputError(f"`costs` is not a table of numbers ({error}).") from error
-    if matrix.shape != (n_classes, n_classes):
-        raise InputError(
-            f"`costs` has shape {matrix.shape} and there are {n_classes} classes; expected (predicted, true), "
-            f"{(n_classes, n_classes)}."
-        )
-    if not np.isfinite(matrix).all():
-        raise InputError("`costs` has NaN or infinite values; expected finite costs.")
-    return matrix
 
 
 def _risks_without(without: list[CostCounts], group: AnyInts, truth: AnyInts) -> Floats | None:

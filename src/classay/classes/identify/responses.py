@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy import linalg
 
 from ... import expect, seeds
 from ...arrays import Floats, Ints
 from ...expect import InputError
 from ...frames import pandas_of
+from ...inputs import as_array, finite, matrix
 
 AMOUNTS = (1.0, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.15, 0.1, 0.06, 0.03, 0.01, 3e-3, 1e-3)
 """Shrinkages tried. The last is not 0: two responses that are copies of each other have a singular covariance."""
@@ -148,32 +148,10 @@ def _folds_of_groups(trials: Trials, parts: int, groups: Any, seed: int) -> list
 
 def _table(values: Any, name: str) -> Floats:
     values = pandas_of(values, name)
-    if isinstance(values, (pd.DataFrame, pd.Series)):
-        words = [str(column) for column, kind in pd.DataFrame(values).dtypes.items() if kind.kind not in "biuf"]
-        if words:
-            raise InputError(
-                f"`{name}` has columns that are not numbers ({expect.shown(words, 4)}). Encode them first."
-            )
-    try:
-        array = np.asarray(values)
-        table = np.ascontiguousarray(array, dtype=np.float64) if array.dtype.kind in "biufO" else None
-    except (ValueError, TypeError) as error:
-        raise InputError(f"`{name}` is not a table of numbers ({error}); expected (rows, columns).") from error
-    if table is None:
-        raise InputError(f"`{name}` contains {array.dtype} values; expected real numbers. Encode them first.")
-    if table.ndim == 1:
-        table = table[:, None]
-    if table.ndim != 2 or 0 in table.shape:
-        hint = " Flatten each row: values.reshape(len(values), -1)." if table.ndim > 2 else ""
-        raise InputError(f"`{name}` has shape {table.shape}; expected (rows, columns), at least one of each.{hint}")
-    strange = ~np.isfinite(table)
-    if strange.any():
-        row, column = np.argwhere(strange)[0]
-        kind = "NaN (missing)" if np.isnan(table[row, column]) else "infinite"
-        raise InputError(
-            f"`{name}` is {kind} in row {row}, column {column}, and in {strange.sum() - 1} more places; expected "
-            "finite numbers. Drop or impute such rows in both tables."
-        )
+    values = values if hasattr(values, "ndim") else as_array(values, name)
+    if values.ndim == 1:
+        values = np.asarray(values)[:, None]
+    table = finite(matrix(values, name), name)
     # Powers of two change no digit, and values far from 1 would overflow when squared. Units make no difference.
     exponents = np.frexp(np.abs(table).max(axis=0))[1]
     scaled: Floats = np.ldexp(table, -exponents)

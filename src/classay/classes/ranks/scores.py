@@ -20,7 +20,7 @@ from ...engine import work
 from ...estimators.adapters import kind_of, short_name
 from ...estimators.scores import fit_scorer, scores_of
 from ...expect import InputError, fraction, one_of, shown, whole
-from ...inputs import at_least_two, class_labels, take
+from ...inputs import at_least_two, class_labels, finite, is_sparse, matrix, take
 from ...intervals import Estimate, exact, of_mean, within_limits
 from ...notes import Note
 from ...splits import split_every_class
@@ -124,17 +124,8 @@ def rank_embeddings(
     By cosine similarity, or by squared Euclidean distance. Each class is scored by its own mean alone: marginal.
     """
     one_of(metric, "metric", METRICS)
-    try:
-        table = np.asarray(embeddings.toarray() if hasattr(embeddings, "toarray") else embeddings, dtype=float)
-    except (ValueError, TypeError) as error:
-        raise InputError(
-            f"`embeddings` is not a table of numbers ({error}). Expected a row of numbers for every test item."
-        ) from error
-    if table.ndim != 2:
-        raise InputError(f"`embeddings` has shape {table.shape}; expected (rows, dimensions).")
-    if not np.isfinite(table).all():
-        rows = np.unique(np.argwhere(~np.isfinite(table))[:, 0])
-        raise InputError(f"`embeddings` has NaN or infinite values in {rows.size} rows (first: {shown(rows, 3)}).")
+    rows_of_numbers = matrix(embeddings, "embeddings")
+    table = finite(rows_of_numbers.toarray() if is_sparse(embeddings) else rows_of_numbers, "embeddings")
     classes, codes = classes_of(y, table.shape[0])
     train, test = split_every_class(codes, fraction(test_size, "test_size"), seeds.settle(random_state))
     # The length of a row, or a common offset, makes no difference; near the origin precision is higher.

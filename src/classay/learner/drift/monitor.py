@@ -54,7 +54,7 @@ class DriftMonitor:
 
     It misleads in two ways. Rows that move to where the old concept is less accurate lower its accuracy as a change of
     the concept does: `p_rows` says whether the rows are unlike the reference. And "nothing shown" does not prove that
-    nothing changed: the `low_below` of the update show what would have been unusual.
+    nothing changed: `low_below_reference` and `metric_limit` of the update show what would have been unusual.
 
     Parameters
     ----------

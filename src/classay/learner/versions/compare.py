@@ -214,7 +214,7 @@ def compare(
     """
     expect.fraction(level, "level")
     expect.one_of(metric, "metric", METRICS)
-    expect.number(min_effect, "min_effect", at_least=0, below=1, why="It is a drop in accuracy.")
+    least = expect.number(min_effect, "min_effect", at_least=0, below=1, why="It is a drop in accuracy.")
     seed = seeds.settle(random_state)
     pair = matched(old, new)
     base = _base(pair, None if refits is None else matched(old, refits, ("old", "refits")))
@@ -229,7 +229,7 @@ def compare(
     regions: dict[str, tuple[Region, ...]] = {}
     n_tested, notes = 0, [*pair.notes, *churned.notes]
     if search is not None:
-        regions, n_tested, more = _regions(pair, base, churned, frame, search, family, float(min_effect))
+        regions, n_tested, more = _regions(pair, base, churned, frame, search, family, least)
         notes += [note for note in more if note not in notes]
     return Comparison(
         old=pair.names[0],
@@ -252,7 +252,7 @@ def compare(
         better=regions.get("better", ()),
         changed=regions.get("changed", ()),
         n_tested=n_tested,
-        min_effect=float(min_effect),
+        min_effect=least,
         notes=tuple(notes),
         items=pd.DataFrame(
             {
