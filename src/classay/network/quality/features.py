@@ -132,6 +132,13 @@ def feature_quality(features: ArrayLike, labels: ArrayLike, head: ArrayLike | No
     )
 
 
+def cosine_figures(measured: Cosines) -> dict[str, float]:
+    """The paper's figures of some features: M_in and M_bt with the spreads of their cosines, and its bounds."""
+    lower, upper = measured.bounds
+    spreads = {"within_std": measured.within_std, "between_std": measured.between_std}
+    return {"within": measured.m_in, "between": 1 - measured.cs_bt, **spreads, "lower": lower, "upper": upper}
+
+
 def per_class(measured: Cosines, names: tuple[str, ...]) -> pd.DataFrame:
     """One row per class: its cosine within, its separation from the others, and the closest class."""
     pairs = measured.class_cosines()

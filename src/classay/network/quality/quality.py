@@ -25,7 +25,7 @@ from ..prototypes.prototypes import Prototypes, prototypes
 from ..prototypes.split import Split
 from ..prototypes.split import split as split_network
 from ..prototypes.structure import RANDOM_STRUCTURE, fresh_network
-from .features import definition_1, distributions, per_class, per_pair, sign_note
+from .features import cosine_figures, definition_1, distributions, per_class, per_pair, sign_note
 from .figures import cosines_by_start, figures, rows_by_start
 from .head import HeadQuality, head_quality
 from .labelled_rows import accuracy_by_rows, count_right, labelled_rows
@@ -179,59 +179,59 @@ def network_quality(
         network = split_network(network, input_shape, options.pop("head", None), options.pop("call", None))
     if (X is None) != (y is None):
         raise InputError(f"`{'y' if y is None else 'X'}` is missing; labelled rows need both `X` and `y`.")
-    right, rows = 0, 0
+    labelled = None
     if X is not None:
         if isinstance(network, Prototypes):
             raise InputError("`X` is given with a record of prototypes; expected the network, to predict its rows.")
-        given = labelled_rows(X, y)
-        right, rows = count_right(network, given, normalize), len(given)
+        rows = labelled_rows(X, y)
+        labelled = accuracy_by_rows(count_right(network, rows, normalize), len(rows))
     names = _names(class_names, network.classes)
     head = head_quality(network.weight, network.bias)  # before the walks, since a head without direction is refused
-    fresh: Prototypes | None = None
-    fresh_notes: list[str] = []
     if isinstance(network, Prototypes):
-        record = network
-    else:
-        options = {**options, "normalize": normalize, "starts": starts}
-        record, fresh, fresh_notes = record_with_fresh(network, options, prototypes, compare_fresh)
+        return quality_of_record(network, head, names)
+    options = {**options, "normalize": normalize, "starts": starts}
+    record, fresh, notes = record_with_fresh(network, options, prototypes, compare_fresh)
+    measured = quality_of_record(record, head, names)
+    return replace(
+        measured,
+        labelled=labelled,
+        fresh={} if fresh is None else figures(fresh),
+        notes=(*measured.notes, *notes),
+    )
+
+
+def quality_of_record(record: Prototypes, head: HeadQuality, names: tuple[str, ...]) -> NetworkQuality:
+    """Every measure of a record, whose head and names of classes are these."""
     whole, by_start = _cosines_of(record)
     targets = np.unique(record.target)
-    walked = tuple(names[one] for one in targets)
+    walked = tuple(names[code] for code in targets)
     first, second, cosine = head.closest[0]
-    by_target = np.bincount(np.searchsorted(targets, record.target), record.converged)
-    frame = pd.DataFrame(
-        [
-            {
-                "start": int(start), "within": measured.m_in, "within_std": measured.within_std,
-                "between": 1 - measured.cs_bt, "between_std": measured.between_std,
-                "lower": measured.bounds[0], "upper": measured.bounds[1],
-            }
-            for start, measured in by_start.items()
-        ]
-    )  # fmt: skip
-    bounds = float(frame["lower"].mean()), float(frame["upper"].mean())
+    per_start = pd.DataFrame([{"start": start, **cosine_figures(measured)} for start, measured in by_start.items()])
+    mean = per_start.mean()
+    bounds = float(mean["lower"]), float(mean["upper"])
+    by_class = _by_class(whole, walked, record, targets)
     output = str(record.about.get("output", "unknown"))
     return NetworkQuality(
         name=record.name,
         classes=record.classes,
-        walked=tuple(int(one) for one in targets),
+        walked=tuple(targets.tolist()),
         output=output,
         classifier_quality=head.classifier_quality,
-        within=within_limits(of_mean(frame["within"], kind="over starts"), -1.0, 1.0),
-        within_std=float(frame["within_std"].mean()),
-        between=within_limits(of_mean(frame["between"], kind="over starts"), 0.0, 2.0),
-        between_std=float(frame["between_std"].mean()),
+        within=within_limits(of_mean(per_start["within"], kind="over starts"), -1.0, 1.0),
+        within_std=float(mean["within_std"]),
+        between=within_limits(of_mean(per_start["between"], kind="over starts"), 0.0, 2.0),
+        between_std=float(mean["between_std"]),
         accuracy_bounds=bounds,
-        labelled=accuracy_by_rows(right, rows) if rows else None,
+        labelled=None,
         converged=of_proportion(int(record.converged.sum()), len(record)),
         nonnegative=bool((record.features >= 0).all()),
         head=head,
-        per_class=pd.concat([by_class(whole, walked, record, targets), definition_1(record, targets)], axis=1),
-        per_pair=by_pair(whole, walked, record.weight[targets]),
+        per_class=pd.concat([by_class, definition_1(record, targets)], axis=1),
+        per_pair=_by_pair(whole, walked, record.weight[targets]),
         closest_rows=(names[first], names[second], float(cosine)),
         untrained=looks_untrained(record),
-        unreached=tuple(walked[at] for at in np.flatnonzero(by_target == 0)),
-        per_start=frame,
+        unreached=tuple(by_class["class"][by_class["converged"] == 0]),
+        per_start=per_start,
         separations=_separations(record),
         layers=_layers(record),
         row_cosines=pair_cosines(record.weight[targets].astype(float)),
@@ -239,9 +239,9 @@ def network_quality(
         cosines=whole.class_cosines(),
         distributions=distributions(*by_start.values()),
         figures=figures(record),
-        fresh={} if fresh is None else figures(fresh),
+        fresh={},
         sensitivity=dict(record.sensitivity),
-        notes=(*record.notes, *applicability(record, output, *bounds), *fresh_notes),
+        notes=(*record.notes, *applicability(record, output, *bounds)),
     )
 
 
@@ -322,7 +322,7 @@ def looks_untrained(record: Prototypes) -> bool:
 # Figures of single classes and of pairs: which ones are similar for the network.
 
 
-def by_class(whole: Cosines, names: tuple[str, ...], record: Prototypes, targets: NDArray[np.integer]) -> pd.DataFrame:
+def _by_class(whole: Cosines, names: tuple[str, ...], record: Prototypes, targets: NDArray[np.integer]) -> pd.DataFrame:
     """One row per class, with how its walks went."""
     codes = np.searchsorted(targets, record.target)
     counts = np.bincount(codes)
@@ -333,7 +333,7 @@ def by_class(whole: Cosines, names: tuple[str, ...], record: Prototypes, targets
     )
 
 
-def by_pair(whole: Cosines, names: tuple[str, ...], weight: NDArray[np.floating]) -> pd.DataFrame:
+def _by_pair(whole: Cosines, names: tuple[str, ...], weight: NDArray[np.floating]) -> pd.DataFrame:
     """Pairs of classes by the cosine of their features, closest first, with that of the head's rows.
 
     On networks with test images the cosines of rows correlated with true confusions (Spearman .57 to .87) more than
