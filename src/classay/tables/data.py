@@ -249,21 +249,23 @@ class Data:
         return _hashes(self.table)
 
     @cached_property
+    def _hashes_and_codes(self) -> pd.DataFrame:
+        return pd.DataFrame({"row": self.row_hashes, "code": self.codes})
+
+    @cached_property
     def duplicates(self) -> int:
         """Rows that repeat an earlier one, including the label."""
-        return int(pd.DataFrame({"row": self.row_hashes, "code": self.codes}).duplicated().sum())
+        return int(self._hashes_and_codes.duplicated().sum())
 
     @cached_property
     def contradicted_rows(self) -> NDArray[np.bool_]:
         """Which rows are equal in every column to a row with another label."""
-        codes = pd.DataFrame({"row": self.row_hashes, "code": self.codes}).groupby("row")["code"]
-        return np.asarray(codes.transform("nunique") > 1)
+        return np.asarray(self._hashes_and_codes.groupby("row")["code"].transform("nunique") > 1)
 
     @cached_property
     def surely_wrong(self) -> int:
         """Rows that any classifier gets wrong: of equal rows, all but those of their most frequent label."""
-        pairs = pd.DataFrame({"row": self.row_hashes, "code": self.codes})[self.contradicted_rows]
-        by_row = pairs.value_counts().groupby("row")
+        by_row = self._hashes_and_codes[self.contradicted_rows].value_counts().groupby("row")
         return int((by_row.sum() - by_row.max()).sum())
 
     @cached_property
@@ -327,20 +329,21 @@ def rows_and_labels(X: Any, y: ArrayLike, texts: bool = False) -> tuple[Any, NDA
 
 
 def _refuse_infinite(X: Any, argument: str = "X") -> None:
+    values = X.data if is_sparse(X) else X
     if isinstance(X, pd.DataFrame):
         # Column by column, so that a large table is not copied.
         columns = X.select_dtypes("number").items()
-        infinite = {name: _infinite_cells(column.to_numpy(dtype=float, na_value=np.nan)) for name, column in columns}
-    elif (X.data if is_sparse(X) else X).dtype.kind != "f" or not _infinite_cells(X.data if is_sparse(X) else X):
+        counts = {name: _infinite_cells(column.to_numpy(dtype=float, na_value=np.nan)) for name, column in columns}
+    elif values.dtype.kind != "f" or not _infinite_cells(values):
         return
     elif is_sparse(X):
-        infinite = {"": _infinite_cells(X.data)}
+        counts = {"": _infinite_cells(values)}
     else:
-        infinite = {f"column {place}": _infinite_cells(column) for place, column in enumerate(X.T)}
-    columns_with = [name for name, count in infinite.items() if count]
-    if columns_with:
-        where = f", in: {shown(columns_with)}" if columns_with != [""] else ""
-        raise InputError(f"`{argument}` has {sum(infinite.values())} infinite values{where}. Replace or drop them.")
+        counts = {f"column {place}": _infinite_cells(column) for place, column in enumerate(X.T)}
+    infinite = [name for name, count in counts.items() if count]
+    if infinite:
+        where = f", in: {shown(infinite)}" if infinite != [""] else ""
+        raise InputError(f"`{argument}` has {sum(counts.values())} infinite values{where}. Replace or drop them.")
 
 
 def _infinite_cells(numbers: NDArray[Any]) -> int:
