@@ -12,11 +12,11 @@ import struct
 import tokenize
 import zipfile
 import zlib
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .expect import InputError, within
 
@@ -73,6 +73,45 @@ UNREADABLE = (
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 
+def read_arrays(path: str | Path, wanted: Collection[str] | None = None) -> dict[str, Any]:
+    """The arrays of an .npz file by name, without any pickle. A damaged file, or one that would not fit, is refused.
+
+    wanted: names in lower case of arrays of numbers or text; all names are then in lower case, with None for others.
+    """
+    try:
+        expect_honest_sizes(path)
+        with open(path, "rb") as opened:
+            loaded = np.load(opened, allow_pickle=False)
+            if not isinstance(loaded, np.lib.npyio.NpzFile):
+                raise InputError(f"{quoted(path)} contains one array; expected an .npz file made by np.savez.")
+            if wanted is None:
+                return {name: loaded[name] for name in loaded.files}
+            arrays = {name.lower(): loaded[name] if name.lower() in wanted else None for name in loaded.files}
+    except InputError:
+        raise
+    except UNREADABLE as error:
+        raise unreadable(path, error) from None
+    for name, array in arrays.items():
+        if array is not None and array.dtype.kind == "V":
+            raise InputError(
+                f"`{name}` of {quoted(path)} has values of type {array.dtype}, raw bytes or several fields; expected "
+                "numbers or text. Save one array of numbers for each field."
+            )
+    return arrays
+
+
+def unreadable(path: str | Path, error: Exception) -> InputError:
+    """The error for a NumPy file that cannot be read."""
+    if "pickle" in str(error):
+        return InputError(
+            f"{quoted(path)} has pickled Python objects, or is not an array. Reading such objects could run code, so "
+            "classay refuses to. Save numbers, and names as text: labels.astype(str)."
+        )
+    return InputError(
+        f"{quoted(path)} cannot be read as a NumPy file ({type(error).__name__}: {error}). Is it complete?"
+    )
+
+
 def expect_honest_sizes(path: str | Path) -> None:
     """Refuse a NumPy file whose arrays declare more than they contain, or unpack to more than the limit.
 
@@ -96,15 +135,6 @@ def expect_honest_sizes(path: str | Path) -> None:
                     f"{path} is damaged or hostile: its array {member.filename!r} declares {declared:,} bytes and has "
                     f"{member.file_size:,}."
                 )
-
-
-def expect_numbers_or_text(array: NDArray[Any], name: str) -> None:
-    """Refuse arrays of raw bytes and of several fields: no learner can read them."""
-    if array.dtype.kind == "V":
-        raise InputError(
-            f"`{name}` has values of type {array.dtype}, raw bytes or several fields; expected numbers or text. Save "
-            "one array of numbers for each field."
-        )
 
 
 def _declared_bytes(file: Any) -> int | None:

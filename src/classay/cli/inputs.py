@@ -15,7 +15,7 @@ import pandas as pd
 from .. import expect
 from ..classes.ranks.ranks import Ranks
 from ..expect import InputError, shown
-from ..files import UNREADABLE, expect_file, expect_honest_sizes, expect_numbers_or_text, quoted
+from ..files import UNREADABLE, expect_file, quoted, read_arrays, unreadable
 from ..learner.records.labelings import Labelings
 from ..learner.records.predictions import load
 from ..tables.read import read_frame
@@ -111,7 +111,7 @@ def holds_scores(source: str) -> bool:
     path = Path(source).expanduser()
     suffix = path.suffix.lower()
     if suffix == ".npz" and os.path.isfile(path):
-        names = set(_arrays(path))
+        names = set(read_arrays(path, ()))
         return "scores" in names or not ({"x", "y"} <= names or {"x_train", "y_train"} <= names)
     return suffix in SUFFIXES
 
@@ -128,7 +128,7 @@ def ranks_of(source: str, truth: str | None, marginal: bool | None = None) -> Ra
             )
         arrays = {"scores": array(path)}
     else:
-        arrays = _arrays(path, "scores", "y", "classes")
+        arrays = read_arrays(path, ("scores", "y", "classes"))
     if "scores" not in arrays or ("y" not in arrays and truth is None):
         raise InputError(
             f"'{path}' has the arrays {expect.shown(arrays) or 'none'}; expected `scores` (rows, classes) and `y`, "
@@ -147,28 +147,11 @@ def array(path: Path) -> Any:
     try:
         loaded = np.load(path, mmap_mode="r", allow_pickle=False)
     except UNREADABLE as error:
-        raise _unreadable(path, error) from None
+        raise unreadable(path, error) from None
     if isinstance(loaded, np.lib.npyio.NpzFile):
         loaded.close()
         raise InputError(f"'{path}' has several arrays; expected a file written by np.save.")
     return loaded
-
-
-def _arrays(path: Path, *wanted: str) -> dict[str, Any]:
-    """The arrays of an .npz file by name in lower case; None for those that are not wanted."""
-    try:
-        expect_honest_sizes(path)
-        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
-            arrays: dict[str, Any] = {
-                name.lower(): file[name] if name.lower() in wanted else None for name in file.files
-            }
-    except InputError:
-        raise
-    except UNREADABLE as error:
-        raise _unreadable(path, error) from None
-    for name in set(wanted) & set(arrays):
-        expect_numbers_or_text(arrays[name], name)
-    return arrays
 
 
 def labels(path: Path) -> Any:
@@ -185,15 +168,6 @@ def labels(path: Path) -> Any:
     values = [line.strip() for line in lines if line.strip()]
     whole = bool(values) and all(value.isdecimal() for value in values)
     return np.array([int(value) for value in values] if whole else values)
-
-
-def _unreadable(path: Path, error: Exception) -> InputError:
-    if "pickle" in str(error):
-        return InputError(
-            f"'{path}' has pickled Python objects, or is not an array. Reading such objects could run code, so classay "
-            "refuses to. Save numbers, and names as text: labels.astype(str)."
-        )
-    return InputError(f"'{path}' cannot be read ({type(error).__name__}: {error}). Is it complete?")
 
 
 # What describes networks, as written on the command line.

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from ..expect import InputError, nearest, shown, within
-from ..files import expect_file, expect_honest_sizes, expect_numbers_or_text
+from ..files import expect_file, read_arrays
 from .text_files import COMPRESSED, LoadedTable, Wanted, encoding_of, from_text, open_text
 
 BUILT_IN = ("iris", "wine", "breast_cancer", "digits", "random")
@@ -201,20 +201,14 @@ def _expect_honest_parquet(path: Path) -> None:
 
 
 def _from_npz(path: Path) -> LoadedTable:
-    expect_honest_sizes(path)
-    loaded = np.load(path, allow_pickle=False)
-    if not isinstance(loaded, np.lib.npyio.NpzFile):
-        raise InputError(f"'{path}' contains one array; expected an .npz with arrays X and y.")
-    with loaded as file:
-        keys = {key.lower(): key for key in file.files}
-        pairs = [("x", "y")] if {"x", "y"} <= keys.keys() else [("x_train", "y_train"), ("x_test", "y_test")]
-        pairs = [pair for pair in pairs if keys.keys() >= set(pair)]
-        if ("x", "y") not in pairs and ("x_train", "y_train") not in pairs:
-            raise InputError(f"'{path}' has arrays {shown(file.files)}; expected X and y, or x_train and y_train.")
-        xs, ys = ([file[keys[pair[side]]] for pair in pairs] for side in (0, 1))
-    for name, parts in (("X", xs), ("y", ys)):
-        for part in parts:
-            expect_numbers_or_text(part, name)
+    both = [("x", "y"), ("x_train", "y_train"), ("x_test", "y_test")]
+    arrays = read_arrays(path, {name for pair in both for name in pair})
+    pairs = [pair for pair in both if arrays.keys() >= set(pair)]
+    if ("x", "y") in pairs:
+        pairs = [("x", "y")]
+    elif ("x_train", "y_train") not in pairs:
+        raise InputError(f"'{path}' has arrays {shown(arrays)}; expected X and y, or x_train and y_train.")
+    xs, ys = ([arrays[pair[side]] for pair in pairs] for side in (0, 1))
     X, y = np.concatenate(xs), np.concatenate(ys)
     if not len(X):
         raise InputError(f"'{path}' has no rows.")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...arrays import Ints
 from ...expect import InputError, shown
-from ...files import UNREADABLE, expect_file, expect_honest_sizes, expect_numbers_or_text
+from ...files import expect_file, read_arrays
 from ...tables.read import read_frame
 
 PREDICTED = ("predicted", "prediction", "predictions", "y_pred", "pred", "yhat", "predicted_label")
@@ -150,20 +150,12 @@ def _of_one_class(predicted: pd.Series[Any], values: NDArray[Any], classes: NDAr
 
 
 def _arrays(path: Path) -> Found:
-    expect_file(path, "an .npz file made by np.savez")
-    try:
-        expect_honest_sizes(path)
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name.lower(): file[name] for name in file.files if name.lower() in _known()}
-            names = list(file.files)
-        for name, each in arrays.items():
-            expect_numbers_or_text(each, name)
-            if each.ndim == 0:
-                raise InputError(f"{path}: `{name}` is a single value; expected one for each row.")
-    except InputError:
-        raise
-    except UNREADABLE as error:
-        raise InputError(f"{path} cannot be read ({error}); expected an .npz file made by np.savez.") from None
+    arrays = read_arrays(expect_file(path, "an .npz file made by np.savez"), _known())
+    names = list(arrays)
+    arrays = {name: array for name, array in arrays.items() if array is not None}
+    for name, array in arrays.items():
+        if array.ndim == 0:
+            raise InputError(f"{path}: `{name}` is a single value; expected one for each row.")
     found = tuple(
         next((arrays[name] for name in each if name in arrays), None) for each in (PREDICTED, PROBABILITIES, CONFIDENCE)
     )

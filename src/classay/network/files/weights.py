@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...expect import InputError, need, shown, within
-from ...files import UNREADABLE, expect_file, expect_honest_sizes
+from ...files import expect_file, read_arrays
 from ..cosines import array_of
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def read_weights(path: str | Path, trust_pickle: bool = False) -> WeightFile:
     notes: tuple[str, ...] = ()
     if kind == "NumPy":
         floating: dict[str, Any] = {
-            name: array for name, array in read_numpy(Path(path)).items() if array.dtype.kind == "f"
+            name: array for name, array in read_arrays(Path(path)).items() if array.dtype.kind == "f"
         }
     else:
         state = read_state(path, trust_pickle)
@@ -143,20 +143,7 @@ def file_kind(path: str | Path) -> str:
     return SUFFIXES.get(file.suffix.lower(), "torch")
 
 
-# NumPy and safetensors.
-
-
-def read_numpy(path: Path) -> dict[str, NDArray[Any]]:
-    """The arrays of an .npz file, by name."""
-    try:
-        expect_honest_sizes(path)
-        # Without pickle: NumPy refuses a file that needs it.
-        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
-    except InputError:
-        raise
-    except UNREADABLE as error:  # TypeError: one array alone
-        raise InputError(f"{path} cannot be read as a NumPy file of arrays ({error}).") from None
+# Safetensors.
 
 
 def _from_safetensors(path: Path) -> WeightFile:

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from scipy import special
 
 from ...expect import InputError, shown
-from ...files import expect_file
+from ...files import expect_file, read_arrays
 from ...intervals import Estimate
 from ..cosines import array_of
-from ..files.weights import read_numpy
 from ..prototypes.trace import frozen
 from ..prototypes.walks import scale_of
 
@@ -64,7 +63,7 @@ def accuracy_by_rows(right: int, rows: int) -> Estimate:
 
 def read_labelled_rows(path: str | Path) -> LabelledRows:
     """Inputs and labels of a NumPy file with arrays x and y."""
-    arrays = read_numpy(expect_file(path, "an .npz file with arrays x (inputs) and y (labels)"))
+    arrays = read_arrays(expect_file(path, "an .npz file with arrays x (inputs) and y (labels)"))
     pair = next((pair for pair in NAMES if set(pair) <= set(arrays)), None)
     if pair is None:
         raise InputError(f"{path} has arrays {shown(arrays) or 'none'}; expected x (inputs) and y (labels).")
