@@ -137,16 +137,6 @@ def test_labels_and_accuracies_match_a_loop_written_by_hand(scheme):
             assert labelings.seconds[k, r] > 0
 
 
-def test_train_accuracy_counts_a_row_as_often_as_it_was_drawn():
-    labelings = record(GaussianNB(), X, Y, Subsets(8, 60), executor=1)
-    plain = []
-    for k, rows in enumerate(labelings.train_rows):
-        right = GaussianNB().fit(X[rows], Y[rows]).predict(X) == Y
-        assert labelings.train_accuracy[k, 0] == pytest.approx(right[rows].mean())
-        plain.append(right[np.unique(rows)].mean())
-    assert not np.allclose(labelings.train_accuracy[:, 0], plain)
-
-
 # Deterministic or not
 
 
@@ -481,7 +471,7 @@ def test_a_fit_that_takes_too_long_is_listed(executor):
 
 @pytest.mark.parametrize("limit", [0, -1, "5", float("nan"), float("inf"), True])
 def test_time_limits_that_are_none(limit):
-    with pytest.raises(InputError, match=r"`time_limit` is .*seconds above 0, or None"):
+    with pytest.raises(InputError, match=r"`time_limit` is .*above 0"):
         record(GaussianNB(), X, Y, FEW, executor=1, time_limit=limit)
 
 
@@ -538,37 +528,3 @@ def test_the_same_question_is_answered_from_the_store(tmp_path):
     assert fits(tmp_path / "fits") == done
     assert_same(first, again)
     np.testing.assert_array_equal(first.seconds, again.seconds)
-
-
-@pytest.mark.slow
-def test_another_question_is_not(tmp_path):
-    learner = Tallied(str(tmp_path / "fits"))
-    base = {"learner": learner, "X": X, "y": Y, "scheme": FEW, "executor": 1, "store": tmp_path / "store"}
-    record(**base)
-    moved = X.copy()
-    moved[0, 0] += 1e-9
-    others = [
-        {"random_state": 1},
-        {"repeats": 4},
-        {"test_size": 0.25},
-        {"scheme": Subsets(6, 0.25)},
-        {"scheme": Subsets(6, 0.2, replace=False)},
-        {"scheme": HalfSplits(3)},
-        {"learner": Tallied(str(tmp_path / "fits"), power=2)},
-        {"X": moved},
-        {"X": X.astype(np.float32)},
-        {"X": pd.DataFrame(X).to_numpy()[:, ::-1]},
-        {"y": NAMES},
-        {"probes": X[:3]},
-        {"probes": X[1:4]},
-        {"time_limit": 30},
-    ]
-    before = fits(tmp_path / "fits")
-    for change in others:
-        record(**{**base, **change})
-        after = fits(tmp_path / "fits")
-        assert after > before, change
-        before = after
-    for change in [{}, *others]:
-        record(**{**base, **change})
-    assert fits(tmp_path / "fits") == before

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,34 +14,6 @@ MISSING = -1
 """The code of a prediction that is not there."""
 
 
-class Codec(Protocol):
-    """How the predictions of refits are stored: what `record` needs to know about them."""
-
-    def empty(self, shape: tuple[int, ...]) -> NDArray[Any]:
-        """Predictions that are all missing."""
-        ...
-
-    def read(self, predicted: Any, count: int) -> NDArray[Any]:
-        """The predictions of a fitted learner for `count` rows; a ValueError if they cannot be read."""
-        ...
-
-    def truth(self, y: NDArray[Any]) -> NDArray[Any]:
-        """The true values."""
-        ...
-
-    def holds(self, stored: NDArray[Any]) -> bool:
-        """Whether all of these can be stored predictions: possible values, or missing."""
-        ...
-
-    def known(self, stored: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which stored predictions are not missing."""
-        ...
-
-    def fit_quality(self, answered: NDArray[Any], truth: NDArray[Any], times: NDArray[np.integer]) -> float:
-        """How well a refit predicts its own training rows, each counted as often as it was drawn."""
-        ...
-
-
 @dataclass(frozen=True)
 class LabelCodec:
     """Codes into sorted classes, -1 where missing. Quality is accuracy."""
@@ -49,9 +21,11 @@ class LabelCodec:
     classes: NDArray[Any]
 
     def empty(self, shape: tuple[int, ...]) -> NDArray[Any]:
+        """Predictions that are all missing."""
         return np.full(shape, MISSING, dtype=code_type(self.classes.size))
 
     def read(self, predicted: Any, count: int) -> NDArray[Any]:
+        """The predictions of a fitted learner for `count` rows; a ValueError if they cannot be read."""
         values = plain_labels(one_per_row(predicted, count, "label"))
         if self.classes.dtype.kind == "U":
             values = values.astype(str)
@@ -62,16 +36,20 @@ class LabelCodec:
         return codes
 
     def truth(self, y: NDArray[Any]) -> NDArray[Any]:
+        """The true values."""
         return np.searchsorted(self.classes, y).astype(code_type(self.classes.size))
 
     def holds(self, stored: NDArray[Any]) -> bool:
+        """Whether all of these can be stored predictions: possible values, or missing."""
         return stored.dtype.kind in "iu" and not ((stored < MISSING) | (stored >= self.classes.size)).any()
 
     def known(self, stored: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which stored predictions are not missing."""
         there: NDArray[np.bool_] = stored != MISSING
         return there
 
     def fit_quality(self, answered: NDArray[Any], truth: NDArray[Any], times: NDArray[np.integer]) -> float:
+        """How well a refit predicts its own training rows, each counted as often as it was drawn."""
         return float(np.average(answered == truth, weights=times))
 
 
@@ -106,3 +84,6 @@ class NumberCodec:
 
     def fit_quality(self, answered: NDArray[Any], truth: NDArray[Any], times: NDArray[np.integer]) -> float:
         return float(np.sqrt(np.average((answered - truth) ** 2, weights=times)))
+
+
+Codec = LabelCodec | NumberCodec

@@ -13,8 +13,8 @@ from ...arrays import Ints
 from ...expect import InputError, shown
 from ...files import expect_file, read_arrays
 from ...tables.read import read_frame
+from .prediction_table import PREDICTED
 
-PREDICTED = ("predicted", "prediction", "predictions", "y_pred", "pred", "yhat", "predicted_label")
 CONFIDENCE = ("confidence", "p_max", "max_probability", "probability", "score")
 PROBABILITIES = ("probabilities", "proba", "predict_proba", "y_proba")
 PREFIXES = ("", "p_", "prob_", "proba_", "probability_")

@@ -28,6 +28,9 @@ from .scores import MOST_FULL, Scores, is_probability, scores_from_arrays
 
 NOTHING_PREDICTED = "(none)"
 """The class of a missing answer, where missing answers count as answers."""
+PREDICTED = ("predicted", "prediction", "predictions", "y_pred", "pred", "yhat", "predicted_label")
+PREDICTED += ("answer", "output", "rating")
+"""Names by which a column of predictions is found."""
 QUOTES = "\"'`*_.,;:!?()[]{}“”‘’«»"
 
 
@@ -174,13 +177,10 @@ def _expect_column(rows: pd.DataFrame, name: str | None, role: str) -> None:
         )
 
 
-GUESSES = ("prediction", "predicted", "pred", "y_pred", "answer", "output", "rating")
-
-
 def _prediction_columns(rows: pd.DataFrame, prediction: str | Sequence[str] | None, truth: str | None) -> list[str]:
     if prediction is not None:
         return _matching(rows, prediction, "prediction")
-    named = [name for name in rows.columns if name.lower() in GUESSES and name != truth]
+    named = [name for name in rows.columns if name.lower() in PREDICTED and name != truth]
     if len(named) == 1:
         return named
     raise InputError(

@@ -16,6 +16,7 @@ from scipy import stats
 
 from ...expect import InputError, counted
 from ...intervals import Estimate, difference
+from ...notes import Note
 from ...result import PARTS, Result, plain
 from ..fitting.groups import ALONE, is_numeric
 from ..orientation.orientation import Orientation, usual_threshold
@@ -270,21 +271,24 @@ def _share_of_orders(first: NDArray[np.float64], second: NDArray[np.float64]) ->
     return float(np.mean(np.abs(orders @ ranks) >= abs(others @ ranks) - 1e-9))
 
 
+@dataclass(frozen=True)
+class SweepRecords:
+    """The records of a sweep by value, why other values have none, and how they were fitted."""
+
+    parameters: tuple[str, ...]
+    records: dict[Any, Labelings]
+    failed: dict[Any, str]
+    paths: tuple[PathUse, ...]
+    interrupted: bool
+    notes: list[Note]
+
+
 def summed_up(
-    learner: str,
-    parameters: tuple[str, ...],
-    records: dict[Any, Labelings],
-    measured: dict[Any, Orientation | str],
-    paths: tuple[PathUse, ...],
-    failed: dict[Any, str],
-    interrupted: bool,
-    notes: tuple[str, ...],
-    metric: str = "",
-    metrics: dict[Any, Metrics] | None = None,
+    learner: str, swept: SweepRecords, measured: dict[Any, Orientation | str], metric: str, metrics: dict[Any, Metrics]
 ) -> Sweep:
     """A sweep from what was measured at each value; a text there says why it could not be measured."""
     orientations = {value: one for value, one in measured.items() if isinstance(one, Orientation)}
-    failed = {**failed, **{value: one for value, one in measured.items() if isinstance(one, str)}}
+    failed = {**swept.failed, **{value: one for value, one in measured.items() if isinstance(one, str)}}
     if not orientations:
         raise InputError(f"No value gave a record that can be measured. {next(iter(failed.values()), '')}".strip())
     gaps = [one.train_accuracy.value - one.accuracy.value for one in orientations.values()]
@@ -293,21 +297,19 @@ def summed_up(
     limits = sum(bool(one.stochasticity.prefix) for one in orientations.values())
     return Sweep(
         learner=learner,
-        parameters=parameters,
+        parameters=swept.parameters,
         values=tuple(orientations),
         orientations=orientations,
-        records={value: records[value] for value in orientations},
+        records={value: swept.records[value] for value in orientations},
         gap_correlation=correlated(counted_bits, gaps, limits),
         plugin_gap_correlation=correlated([one.plugin.stochasticity.value for one in orientations.values()], gaps),
-        paths=paths,
+        paths=swept.paths,
         failed=failed,
-        interrupted=interrupted,
-        notes=notes,
+        interrupted=swept.interrupted,
+        notes=tuple(swept.notes),
         metric=metric,
-        metric_estimates={value: one[metric] for value, one in (metrics or {}).items() if value in orientations},
-        metric_spread={
-            value: one.refit_spread[metric] for value, one in (metrics or {}).items() if value in orientations
-        },
+        metric_estimates={value: one[metric] for value, one in metrics.items() if value in orientations},
+        metric_spread={value: one.refit_spread[metric] for value, one in metrics.items() if value in orientations},
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from ..records.codecs import LabelCodec
 from ..records.labelings import Labelings
 from ..scores.metrics import Metrics, metrics
 from ..scores.scorers import LABELS, needs_of
-from .result import PathUse, Sweep, summed_up
+from .result import PathUse, Sweep, SweepRecords, summed_up
 from .store import SweepFits
 
 SIZE = "size"
@@ -151,30 +151,9 @@ def sweep(
             swept.notes.append(
                 Note("text", f"Holdouts have {counted}: at some value, labelings of more hardly repeat.")
             )
-    return summed_up(
-        learner=name or short_name(setup.learner),
-        parameters=swept.parameters,
-        records=records,
-        measured=_measured(records, (holdout_size, holdouts, seed, level), executor),
-        paths=swept.paths,
-        failed=swept.failed,
-        interrupted=swept.interrupted,
-        notes=tuple(swept.notes),
-        metric=metric or "",
-        metrics={} if metric is None else _metrics(records, metric, level),
-    )
-
-
-@dataclass(frozen=True)
-class _Swept:
-    """The records of a sweep by value, why other values have none, and how they were fitted."""
-
-    parameters: tuple[str, ...]
-    records: dict[Any, Labelings]
-    failed: dict[Any, str]
-    paths: tuple[PathUse, ...]
-    interrupted: bool
-    notes: list[Note]
+    measured = _measured(records, (holdout_size, holdouts, seed, level), executor)
+    metrics_by_value = {} if metric is None else _metrics(records, metric, level)
+    return summed_up(name or short_name(setup.learner), swept, measured, metric or "", metrics_by_value)
 
 
 def _by_size(
@@ -184,7 +163,7 @@ def _by_size(
     executor: Executor | int | None,
     store: str | Path | None,
     progress: bool,
-) -> _Swept:
+) -> SweepRecords:
     """A record for each size of the training subsets, all with the same test part, probes and seeds."""
     if not isinstance(setup.scheme, (Subsets, HalfSplits)):
         raise expect.InputError(
@@ -222,10 +201,10 @@ def _by_size(
     if interrupted:
         unseen = [size for size in schemes if size not in records and size not in failed]
         notes.append(Note("values-not-measured", expect.shown(unseen)))
-    return _Swept((SIZE,), records, failed, (PathUse(SIZE, tuple(records), ALONE, True),), interrupted, notes)
+    return SweepRecords((SIZE,), records, failed, (PathUse(SIZE, tuple(records), ALONE, True),), interrupted, notes)
 
 
-def _by_value(fits: SweepFits) -> _Swept:
+def _by_value(fits: SweepFits) -> SweepRecords:
     """The record of every value of a grid; values that share work are fitted together."""
     setup, points = fits.setup, fits.grid.points
     fitted = fits.run()
@@ -251,7 +230,7 @@ def _by_value(fits: SweepFits) -> _Swept:
     records = {point: records[point] for point in points if point in records}
     failed = {point: failed[point] for point in points if point in failed}
     paths = tuple(_uses(fits.groups, records))
-    return _Swept(fits.grid.names, records, failed, paths, fits.recorder.interrupted, notes)
+    return SweepRecords(fits.grid.names, records, failed, paths, fits.recorder.interrupted, notes)
 
 
 def _metrics(records: dict[Any, Labelings], metric: str, level: float) -> dict[Any, Metrics]:
