@@ -28,8 +28,9 @@ from .scores import MOST_FULL, Scores, is_probability, scores_from_arrays
 
 NOTHING_PREDICTED = "(none)"
 """The class of a missing answer, where missing answers count as answers."""
-PREDICTED = ("predicted", "prediction", "predictions", "y_pred", "pred", "yhat", "predicted_label")
-PREDICTED += ("answer", "output", "rating")
+PREDICTED = (
+    "predicted", "prediction", "predictions", "y_pred", "pred", "yhat", "predicted_label", "answer", "output", "rating",
+)  # fmt: skip
 """Names by which a column of predictions is found."""
 QUOTES = "\"'`*_.,;:!?()[]{}“”‘’«»"
 
