@@ -95,7 +95,7 @@ def test_the_record_says_which_rows_a_fit_predicted(tmp_path):
             classay.Labelings.from_file(header, {**arrays, **wrong})
 
 
-@pytest.mark.parametrize("measure", [classay.orientation, classay.stability, classay.metrics])
+@pytest.mark.parametrize("measure", [classay.orientation, classay.stability])
 def test_measures_of_a_common_test_part_refuse_folds(measure):
     with pytest.raises(InputError, match="each fit predicted only the rows of its own fold"):
         measure(folds_record())

@@ -9,13 +9,15 @@ import pytest
 from scipy import stats
 from sklearn import metrics as sk
 from sklearn.calibration import calibration_curve
-from sklearn.datasets import load_iris, make_classification
+from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import RidgeClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import classay
-from classay import InputError, Labelings, Subsets, metrics, record
+from classay import Folds, InputError, Labelings, Subsets, metrics, record
 from classay.learner.scores.reliability import bin_edges, bin_of, calibration_figures
 from classay.learner.scores.scorers import scorer_names
 
@@ -329,3 +331,21 @@ def test_equal_scores_are_in_one_bin_the_one_of_scikit_learn():
     np.testing.assert_allclose((np.bincount(place, came)[there] / counts[there]), observed)
     assert (place[scores == 0] == 0).all()
     assert (scores[place == 0] == 0).all()  # alone: not mixed with larger ones
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(569) // 3])
+def test_metrics_of_folds_are_those_of_their_predictions_together(groups):
+    X, y = load_breast_cancer(return_X_y=True)
+    learner = make_pipeline(StandardScaler(), LogisticRegression())
+    labelings = record(learner, X, y, Folds(5), executor=1, groups=groups)
+    out = labelings.out_of_fold()
+    m = metrics(labelings)
+    assert m["accuracy"] == labelings.accuracy()
+    positive = out.probabilities[:, 1]
+    expected = {"roc_auc": sk.roc_auc_score(y, positive), "brier": ((positive - y) ** 2).mean()}
+    expected |= {"recall[1]": (out.labels[y == 1] == 1).mean()}
+    for name, value in expected.items():
+        assert m[name].value == pytest.approx(value, abs=1e-5)
+        assert m[name].kind == ("over points" if groups is None else "over groups")
+        assert 0 < m[name].high - m[name].low < 0.04
+    assert "569 rows, each predicted by a fit that was not trained on it" in str(m)

@@ -108,6 +108,11 @@ class Refits(ABC):
         return self.about.get("source") == PREDICTIONS
 
     @property
+    def by_fold(self) -> bool:
+        """Whether each fit predicted only some of the test points, as with `Folds`."""
+        return self.predicted is not None and not self.predicted.all()
+
+    @property
     def two_fold(self) -> bool:
         """Whether there is no test part: each half is tested on the other half of all rows."""
         return self.about.get("test_size") == 0
@@ -192,7 +197,7 @@ class Refits(ABC):
 
     def expect_same_points(self) -> None:
         """Refuse a record of folds, where fits cannot be compared on the same points."""
-        if self.predicted is not None:
+        if self.by_fold:
             raise InputError(
                 f"In the record of {self.name} each fit predicted only the rows of its own fold (Folds), and this "
                 "measure compares refits on the same test points. Record with Subsets(...) or HalfSplits(...)."

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from ...arrays import AnyInts, Floats
+from ...estimators.scores import DECISION, PROBABILITY
 from ...expect import InputError, one_of, shown
 from ...inputs import plain_labels
 from ...intervals import (
@@ -26,7 +27,7 @@ from ...splits import per_row
 from . import base
 from .base import OutOfFold, Refits, require
 from .codecs import LabelCodec
-from .scores import Scores, scores_from_arrays, scores_from_file
+from .scores import Scores, names_of, scores_from_arrays, scores_from_file
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -223,7 +224,7 @@ class Labelings(Refits):
 
         The labels are those of the same refits.
         """
-        if self.predicted is not None and on == "test":
+        if self.by_fold and on == "test":
             self.complete()  # says why not
         given = self.scores if one_of(on, "on", ["test", "probes"]) == "test" else self.probe_scores
         if given is None:
@@ -293,6 +294,29 @@ class Labelings(Refits):
             None if self.groups is None else self.groups.astype(np.int64),
             min(sizes),
             int(self.about.get("scheme", {}).get("available", min(sizes))),
+        )
+
+    def joined(self) -> Labelings:
+        """The folds of a record with `Folds` put together, as of one fit that predicted every row; else itself."""
+        if not self.by_fold:
+            return self
+        repeats = [self.out_of_fold(refit) for refit in range(self.labels.shape[1])]
+        probable = all(each.probabilities is not None for each in repeats)
+        tables = [each.probabilities if probable else each.scores for each in repeats]
+        known = [table for table in tables if table is not None]
+        scores = None
+        if len(known) == len(repeats):
+            kind = PROBABILITY if probable else DECISION
+            scores = Scores(np.stack(known)[None].astype(np.float32), kind, names_of(self.classes, compact=False))
+        return replace(
+            self,
+            labels=np.stack([each.labels for each in repeats])[None],
+            train_accuracy=self.train_accuracy.mean(axis=0, keepdims=True),
+            seconds=self.seconds.sum(axis=0, keepdims=True),
+            train_rows=(),
+            predicted=np.ones((1, self.truth.size), dtype=bool),
+            scores=scores,
+            full_scores=None,
         )
 
     @property

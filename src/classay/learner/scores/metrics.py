@@ -152,11 +152,17 @@ class Metrics(Result, chart="scores:METRICS"):
         first: list[str] = [name for name in HEADLINES if name in self.estimates]
         first = first or [name for name in self.estimates if "[" not in name]
         parts = [f"{name.replace('_', ' ')} {self.estimates[name]}, refits {self.refit_spread[name]}" for name in first]
+        fits = f"{self.n_subsets} training samples x {counted(self.n_refits, 'refit')} on {self.n_points} {self.on}"
         text = (
-            f"{self.learner}: {'; '.join(parts)}. Means over {self.n_subsets} training samples x {self.n_refits} "
-            f"{'refit' if self.n_refits == 1 else 'refits'} on {self.n_points} {self.on}; the interval is for other "
-            "rows and samples like these, 'refits' the range of 90 % of the refits."
+            f"{self.learner}: {'; '.join(parts)}. Means over {fits}; the interval is for other rows and samples like "
+            "these, 'refits' the range of 90 % of the refits."
         )
+        if self.record.predicted is not None:
+            parts = [f"{name.replace('_', ' ')} {self.estimates[name]}" for name in first]
+            text = (
+                f"{self.learner}: {'; '.join(parts)}. Of {self.n_points} rows, each predicted by a fit that was not "
+                "trained on it; the interval is for other rows like these."
+            )
         if self.positive:
             at = "" if math.isnan(self.threshold) else f"; decisions at {self.threshold:.3g}"
             text += f" The positive class is {self.positive}{at}."
@@ -193,6 +199,8 @@ def metrics(
     from probabilities, log loss, Brier score with its reliability (0 is best) and resolution (higher is better), and
     the expected calibration error. Recall and precision of each class, and the confusion matrix.
 
+    With a record of `Folds`, the metrics are those of the predictions of all folds together, with intervals over rows.
+
     It misleads where a class has few test rows: below 5, its intervals are withheld. The calibration error is never 0:
     compare it with `calibration.floor`, what perfectly calibrated scores would show. Scores are stored with 32 bits, so
     log loss takes a probability of 0 as about 1e-7. Decision values have no log loss, Brier score or calibration.
@@ -219,7 +227,7 @@ def metrics(
 
     """
     expect.fraction(level, "level")
-    record = expect_record(labelings, "labelings")
+    record = expect_record(labelings, "labelings").joined()
     if (record.truth < 0).any():
         raise InputError(f"The true labels of {record.name} are not known, and metrics compare predictions with them.")
     names = names if names is None or isinstance(names, str) else list(names)
@@ -228,8 +236,6 @@ def metrics(
         raise InputError("`threshold` and `cost` are both given; the cost decides the threshold. Pass one of them.")
     if threshold is not None or cost is not None:
         expect_two(record, "`threshold`" if cost is None else "`cost`")
-    if record.predicted is not None:
-        record.complete()  # says why not
     if record.scores is None:
         if threshold is not None or cost is not None:
             record.scored()  # says what is missing
@@ -288,7 +294,7 @@ class _Work:
         truth, labels = self.record.truth, self.record.labels
         costs = pair[0] * ((labels == 1) & (truth == 0)) + pair[1] * ((labels == 0) & (truth == 1))
         per_refit = costs.mean(axis=2)
-        error, draws = crossed_error(costs.mean(axis=1), self.record.groups)
+        error, draws = self._error(costs.mean(axis=1))
         limits = (0.0, max(pair) + 0.0)
         estimate = interval(cross_fitted, error, draws - 1, limits, self.level, self.record.over(), 0)
         return estimate, per_refit
@@ -369,11 +375,17 @@ class _Work:
     def _mean(self, losses: Floats, most: float) -> tuple[Estimate, Floats]:
         """A mean over points of losses (K, R, n) of 0 or more: the interval on the log scale."""
         value, kind = float(losses.mean()), self.record.over()
-        error, draws = crossed_error(losses.mean(axis=1), self.record.groups)
+        error, draws = self._error(losses.mean(axis=1))
         if value == 0:
             return Estimate(0.0, 0.0, most, self.level, "unknown: there is no loss at all"), losses.mean(axis=2)
         estimate = positive_around(value, error, self.level, kind, draws)
         return within_limits(estimate, 0.0, most), losses.mean(axis=2)
+
+    def _error(self, table: Floats) -> tuple[float, int]:
+        """Standard error of the mean of (subsets, points), and degrees of freedom plus one."""
+        error, draws = crossed_error(table, self.record.groups)
+        # Of a single fit, only points vary.
+        return error, by_group(table, self.record.groups).shape[1] if len(table) == 1 else draws
 
     def _of_counts(self) -> Values:
         """Balanced accuracy, F1 and Matthews' coefficient."""
@@ -484,7 +496,8 @@ class _Work:
             rare = of_proportion(round(value * units), units, self.level)
             return Estimate(value, min(rare.low, value), max(rare.high, value), self.level, kind)
         grouped = by_group(table, groups)
-        return share_around(value, crossed_standard_error(grouped), self.level, kind, min(grouped.shape))
+        draws = min(grouped.shape) if len(grouped) > 1 else grouped.shape[1]
+        return share_around(value, crossed_standard_error(grouped), self.level, kind, draws)
 
     def _confusion(self) -> pd.DataFrame:
         record = self.record
