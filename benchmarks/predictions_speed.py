@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 import classay
-from classay.report.predictions import predictions_report
+from classay import characterize
 
 
 def timed(name: str, work):
@@ -36,7 +36,7 @@ def main() -> None:
     timed("stability", lambda: classay.stability(record))
     timed("judges", lambda: classay.judges(record))
     timed("repeats_needed", lambda: classay.judges(record).repeats_needed())
-    timed("report on predictions", lambda: predictions_report(record))
+    timed("report on predictions", lambda: characterize(record))
     one = rng.integers(5, size=10**6)
     old = classay.Labelings.from_arrays([np.where(rng.random(10**6) < 0.1, 0, one)], one)
     new = classay.Labelings.from_arrays([np.where(rng.random(10**6) < 0.1, 1, one)], one)

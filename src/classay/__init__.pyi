@@ -43,7 +43,6 @@ from .network.quality.head import head_quality as head_quality
 from .network.quality.quality import network_quality as network_quality
 from .network.quality.rank_networks import rank_networks as rank_networks
 from .report.characterization import characterize as characterize
-from .report.data_report import data_report as data_report
 from .report.document import Report as Report
 from .report.export.files import load as load
 from .report.gates.gates import assert_gates as assert_gates

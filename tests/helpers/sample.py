@@ -9,8 +9,11 @@ import pandas as pd
 
 import classay
 from classay import charts
+from classay.estimators.adapters import short_name
 from classay.intervals import Estimate, exact
 from classay.report.document import Figure, Finding, Picture, Recommendation, Report, Section, Sheet, Unasked
+from classay.report.run.records import MODEL, record_of_learner, record_of_predictions
+from classay.report.run.rows import data_of
 
 LEARNERS = ("tree", "forest", "nearest")
 NASTY = (
@@ -46,7 +49,7 @@ def nasty_report() -> Report:
 
 @cache
 def nasty_data_report() -> Report:
-    """A page of `classay.data_report` on real rows, with everything that a user names called something nasty."""
+    """A page on rows and predictions that were given, with everything that a user names called something nasty."""
     rng = np.random.default_rng(0)
     classes = np.array(sorted((NASTY[0], NASTY[1], NASTY[4])))
     codes = rng.integers(0, 3, 600)
@@ -55,7 +58,7 @@ def nasty_data_report() -> Report:
     X.iloc[-5:, :2] += 40  # unlike anything known
     wrong = rng.random(600) < np.where(X[NASTY[0]] == NASTY[0], 0.7, 0.05)
     predicted = classes[np.where(wrong, (codes + 1) % 3, codes)]
-    return classay.data_report(
+    return page_of_rows(
         X[:300],
         classes[codes[:300]],
         X_test=X[300:],
@@ -68,6 +71,33 @@ def nasty_data_report() -> Report:
         notes=NASTY,
         command=NASTY[5],
     ).report
+
+
+def page_of_rows(
+    X: Any,
+    y: Any,
+    *,
+    predictions: Any = None,
+    probabilities: Any = None,
+    confidence: Any = None,
+    learner: Any = None,
+    model: str = MODEL,
+    notes: tuple[str, ...] = (),
+    name: str = "data",
+    target: str = "label",
+    roles: tuple[str, ...] = ("X_test", "y_test", "groups"),
+    **more: Any,
+) -> Any:
+    """A report on rows, and on predictions for them or for the test rows."""
+    data = data_of(X, y, name, target, **{role: more.pop(role) for role in roles if role in more})
+    data = dataclasses.replace(data, notes=(*data.notes, *notes))
+    rows, records = data if data.test is None else data.test, {}
+    if learner is not None:
+        records[short_name(learner)] = record_of_learner(short_name(learner), learner, data, 0)
+    elif predictions is not None or probabilities is not None:
+        given = (predictions, probabilities, confidence)
+        records[model] = record_of_predictions(*given, data.classes, rows.y, model)
+    return classay.characterize(records, data, **more)
 
 
 FRAGMENTS = (

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from time import sleep
 from unittest.mock import patch
@@ -23,8 +24,10 @@ from classay import InputError, characterize, complexity
 from classay.learner.records.base import OutOfFold
 from classay.learner.rounds import RecordRounds
 from classay.report.document.glossary import TERMS
-from classay.report.model_check import check_held_out
+from classay.report.results import Results
+from classay.report.run.measures import check_model
 from classay.tables.audit import Audit
+from classay.tables.data import Data
 
 LEARNERS = {"tree": DecisionTreeClassifier(), "forest": RandomForestClassifier(3)}
 FEW = {"splits": 5, "repeats": 2, "name": "mixed"}
@@ -64,8 +67,8 @@ def test_the_document_is_plain_json(assay):
     text = json.dumps(assay.report.to_dict(), allow_nan=False)
     assert json.loads(text)["about"]["rows"] == 298
     assert [section.key for section in assay.report.sections] == [
-        "learners", "variation", "disagreement", "data", "geometry", "complexity_errors", "slices", "unlike", "classes",
-        "networks", "reading", "methods",
+        "learners", "runs", "variation", "disagreement", "data", "geometry", "complexity_errors", "slices", "unlike",
+        "classes", "networks", "reading", "methods",
     ]  # fmt: skip
 
 
@@ -156,7 +159,9 @@ def test_ctrl_c_keeps_what_is_done(monkeypatch):
     whole, _ = found(learners, X, y, splits=5)
     grow, rounds = RecordRounds.grow, []
 
-    def interrupted(self, names, splits, label="", in_turn=False):
+    def interrupted(self, names, splits=None, label="", in_turn=False):
+        if splits is None:  # folds
+            return grow(self, names, splits, label, in_turn)
         rounds.append(splits)
         if splits <= 5:
             return grow(self, names, splits, label, in_turn)
@@ -309,7 +314,7 @@ def test_the_reading_audit_is_on_the_page_and_in_json(assay):
 def test_losses_of_an_audit_are_notes_of_the_page():
     X, y = gaussians(120)
     audit = Audit("file", 121, 120, (), dropped_rows=(("without a label", 1, (7,)),))
-    made, _ = found({"bayes": GaussianNB()}, X, y, splits=4, audit=audit)
+    made, _ = found({"bayes": GaussianNB()}, replace(Data.of(X, y), as_read=audit), None, splits=4)
     assert made.report.about["notes"][0] == audit.losses[0]
 
 
@@ -328,9 +333,7 @@ def test_texts_are_taken():
 @pytest.mark.parametrize(
     ("learners", "told"),
     [
-        ({}, "empty"),
         ("GaussianNB", "a dict of names and learners"),
-        ([], "empty"),
         ([DecisionTreeClassifier], "expected an instance"),
         ({"tree": DecisionTreeClassifier}, "expected an instance"),
         ({"line": LinearRegression()}, "regressor"),
@@ -505,9 +508,8 @@ def test_rows_without_a_prediction_are_not_compared_with_the_geometry():
     tested = np.arange(0, 300, 3)
     labels = np.where(np.arange(100) < 20, 1 - codes[tested], codes[tested])
     held = OutOfFold(labels, codes[tested], result.classes, tested)
-    measured = np.arange(300)[10:]
     part = complexity(X[10:], y[10:], "euclidean", groups=np.arange(300)[10:] // 2)
-    check = check_held_out("model", held, measured, part, X, 0)
+    check = check_model("model", held, Results(Data.of(X, y), complexity=part, measured_rows=np.arange(300)[10:]), 0)
     kept = tested[tested >= 10]
     assert check.versus.rows == kept.size == check.against.rows
     assert check.versus.model["accuracy"].value == pytest.approx((labels[tested >= 10] == codes[kept]).mean())

@@ -8,42 +8,37 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from .. import expect, seeds
 from ..expect import InputError, counted
-from ..learner.records.labelings import Labelings
 from ..learner.scores.comparison import check_metric
 from ..result import Result, plain
-from ..tables.audit import Audit, audit_frame
-from .document import Finding, Report, Section
+from .document import Finding, Report
 from .document.classes_section import classes_section, networks_section
 from .document.figures import figures_of
 from .document.geometry_section import errors_section, geometry_section, unlike_section
-from .document.learners_section import disagreement_section, learners_section, variation_section
+from .document.learners_section import disagreement_section, learners_section, runs_section, variation_section
 from .document.methods_section import methods_section
 from .document.reading_section import reading_section
 from .document.rows_section import data_section
-from .document.shown_rows import ShownRows
 from .document.slices_section import slices_section
 from .document.verdict import verdict_of
 from .findings import findings_of
-from .predictions import measured, predictions_report
 from .results import LearnerResults, Results
 from .run.clock import seconds_of
 from .run.learners import CONTRAST, default_learners, learners_from
+from .run.measures import GeometryOptions
+from .run.records import records_of, results_of
 from .run.rounds import Wanted, rounds_of
-from .run.rows import copies_together, data_from
+from .run.rows import data_of, ready_for_fits
 from .run.settings import ROWS, Effort
 
 if TYPE_CHECKING:
     import altair as alt
 
     from ..network.quality.quality import NetworkQuality
-    from .data_report import DataParts
-    from .predictions import PredictionResults
 
 
 @dataclass(frozen=True)
@@ -55,12 +50,12 @@ class Characterization(Result):
     """
 
     report: Report
-    parts: Results | DataParts | PredictionResults = field(repr=False)
+    parts: Results = field(repr=False)
 
     @property
     def learners(self) -> dict[str, LearnerResults]:
         """The results of the refits of each learner; none if nothing was refitted."""
-        return self.parts.learners if isinstance(self.parts, Results) else {}
+        return self.parts.learners
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -116,10 +111,10 @@ def characterize(
     progress: bool = False,
     time_limit: float | None = None,
     on_round: Callable[[Characterization], None] | None = None,
+    complexity: Mapping[str, Any] | None = None,
+    checks: bool = True,
     name: str = "data",
     target: str = "label",
-    notes: Sequence[str] = (),
-    audit: Audit | None = None,
     command: str | None = None,
 ) -> Characterization:
     """Measure what accuracy hides about learners on data: findings in words, then figures, all on one page.
@@ -130,7 +125,9 @@ def characterize(
     From the rows alone come complexity, baseline and suspected labels. With 20 classes or more, the report also
     forecasts the accuracy for more classes. On top is a verdict: which learner, how sure that is, what to do next.
 
-    With a record instead of learners, nothing is fitted: the report is about the predictions in it, of any system.
+    With a record instead of learners, or a dict of records, nothing is fitted: the report is about the predictions in
+    them, of any system; with `X` and `y` also about the rows that they predict. Without learners (`[]`) it is about the
+    rows alone. Every section and finding that needs something else says so.
 
     A finding is a warning only if the intervals support it, at a level at which all warnings of a page together are
     wrong in at most 5 % of pages. When a figure misleads is described in its own docstring.
@@ -147,8 +144,8 @@ def characterize(
     learners : an unfitted scikit-learn classifier or Pipeline, a list of them, or a dict of names and learners; None
         for gradient boosting, a forest and logistic regression, with a tree and nearest neighbours for contrast. A
         learner gets the table as it is if it accepts it in a trial fit; otherwise columns are encoded for it. Or a
-        record (`Labelings`) of predictions: of the other parameters only `random_state`, `name` and `command` are then
-        used
+        record (`Labelings`) of predictions, or a dict of them: for the test part, if it is given, else for `X`. [] for
+        a report on the rows alone
     metric : what to compare learners by: a scorer of scikit-learn, such as roc_auc or neg_log_loss; of several, the
         first. Default: accuracy, or roc_auc where nearly all predictions are of one of two classes
     X, y : rows (a DataFrame or an array) and labels
@@ -173,9 +170,11 @@ def characterize(
     progress : show stages and progress bars on stderr
     time_limit : time limit for one refit, in seconds
     on_round : called with a preliminary result after each round that is not the last
+    complexity : where nothing is fitted, how rows are measured: distance, covariance, aim and paper, as in
+        `classay.complexity`, and false_alarms, the share of the labels to check that may be right
+    checks : where nothing is fitted, whether to check the data for leaks, rows that belong together and an unlike test
+        part
     name, target : names of the data and of the labels, for display
-    notes : remarks on the data, for display
-    audit : how the data were read, for display; default: a description of `X` and `y`
     command : the command that made the report, for display; default: this call
 
     Examples
@@ -193,15 +192,31 @@ def characterize(
 
     """
     seed = seeds.settle(random_state)
-    if isinstance(learners, Labelings):
-        report = predictions_report(learners, name, command or "", seed)
-        return Characterization(report, measured(learners, name, seed))
-    if X is None or y is None:
+    records = records_of(learners)
+    metrics = tuple([metric] if isinstance(metric, str) else metric or ())
+    for scorer in metrics:
+        check_metric(scorer)
+    roles = {"groups": groups, "time": time, "sample_weight": sample_weight, "X_test": X_test, "y_test": y_test}
+    data = None if X is None and y is None else data_of(X, y, name, target, **roles)
+    if records or (isinstance(learners, (Mapping, list, tuple)) and not learners):
+        if data is None and not records:
+            raise InputError("There are no learners, records or rows to report on; expected at least one of them.")
+        results = results_of(
+            records,
+            data,
+            seed,
+            metrics=metrics,
+            more_classes=more_classes,
+            options=GeometryOptions(embed_texts=True, **(complexity or {})),
+            checks=expect.flag(checks, "checks"),
+            name=name,
+            settings={"command": command or _call(records, data, seed)},
+            networks=dict(networks or {}),
+        )
+        return Characterization(report_of(results), results)
+    if data is None:
         raise InputError("`X` or `y` is missing: pass rows and labels with learners, or a record of predictions alone.")
     checked = learners_from(default_learners() if learners is None else learners)
-    metrics = tuple([metric] if isinstance(metric, str) else metric or ())
-    for each in metrics:
-        check_metric(each)
     effort = Effort(
         seed=seed,
         seconds=None if budget is None else seconds_of(budget),
@@ -216,21 +231,9 @@ def characterize(
         progress=progress,
         time_limit=time_limit,
     )
-    data = data_from(
-        X,
-        y,
-        name,
-        target,
-        notes,
-        groups=groups,
-        time=time,
-        sample_weight=sample_weight,
-        X_test=X_test,
-        y_test=y_test,
-    )
-    data = copies_together(replace(data, audit=audit_frame(X, y, name) if audit is None else audit))
+    data = ready_for_fits(data)
     wanted = Wanted(
-        metrics=tuple(check_metric(each, data.classes.size) for each in metrics),
+        metrics=tuple(check_metric(scorer, data.classes.size) for scorer in metrics),
         more_classes=more_classes,
         contrast=frozenset(CONTRAST if learners is None else ()),
     )
@@ -249,38 +252,36 @@ def characterize(
     return Characterization(report_of(last), last)
 
 
+def _call(records: Mapping[str, Any], data: Any, seed: int) -> str:
+    """The call that makes a report without fits again, as far as it is known."""
+    rows = "" if data is None else ", X, y" if data.test is None else ", X, y, X_test=X_test, y_test=y_test"
+    return f"classay.characterize({'records' if records else '[]'}{rows}, random_state={seed})"
+
+
 # From the results to the document: title, findings, figures, sections, settings.
 
 
 def report_of(results: Results) -> Report:
-    """The document of all results."""
-    data = results.data
+    """The document of all results: every section and finding that they allow."""
     findings, unasked = findings_of(results)
     sections = (
         learners_section(results),
+        runs_section(results),
         variation_section(results),
         disagreement_section(results),
         data_section(results),
-        geometry_section(results.checks, folded=True, absent=NO_PREDICTIONS),
-        errors_section(results.checks, folded=True, absent=NO_PREDICTIONS),
+        geometry_section(results),
+        errors_section(results),
         slices_section(results),
-        _unlike(results),
+        unlike_section(results),
         classes_section(results),
         networks_section(results),
         reading_section(results),
         methods_section(results),
     )
     return Report(
-        title=f"{data.name}: {counted(len(results.names), 'learner')} compared",
-        about={
-            "name": data.name,
-            "rows": int(data.codes.size),
-            "columns": int(data.X.shape[1]),
-            "target": data.target,
-            "classes": plain(data.classes),
-            "notes": _notes(results),
-            **({} if data.audit is None else {"audit": data.audit.to_dict()}),
-        },
+        title=f"{results.data.name}: {_subject(results)}",
+        about=_about(results),
         findings=findings,
         unasked=unasked,
         figures=figures_of(results),
@@ -291,17 +292,28 @@ def report_of(results: Results) -> Report:
     )
 
 
-NO_PREDICTIONS = "there are no cross-validated predictions, or no complexity of the rows"
+def _subject(results: Results) -> str:
+    """What the report is about, for its title."""
+    if results.fitted:
+        return f"{counted(len(results.names), 'learner')} compared"
+    if not results.rows_known:
+        return "predictions compared"
+    return f"data{' and model' if results.names else ''} measured"
 
 
-def _unlike(results: Results) -> Section:
-    test = results.data.test
-    if results.unlike is None or test is None:
-        why = results.why.get("unlike", "no test part was given (--test)")
-        return unlike_section(None, None, folded=True, absent=why)
-    rows = np.arange(len(test.y))
-    shown = ShownRows(test.table(results.data.X.columns), rows, rows)
-    return unlike_section(results.unlike, shown, folded=True)
+def _about(results: Results) -> dict[str, Any]:
+    data = results.data
+    about: dict[str, Any] = {"name": data.name, "rows": len(data)}
+    if data.test is not None:
+        about["test rows"] = len(data.test)
+    if results.rows_known:
+        about |= {"columns": int(data.table.shape[1]), "target": data.target}
+    if results.given:
+        shapes = [one.labels.shape for one in results.given.values() if one.of_predictions]
+        counts = [f"{counted(k, 'variant')} x {counted(r, 'run')}" for k, r, _ in shapes]
+        about["predictions"] = "; ".join(dict.fromkeys(counts)) or ", ".join(results.names)
+    about |= {"classes": plain(data.classes), "notes": _notes(results)}
+    return about | ({"audit": data.audit.to_dict()} if results.rows_known else {})
 
 
 def _notes(results: Results) -> list[str]:
@@ -313,16 +325,17 @@ def _notes(results: Results) -> list[str]:
             f"Preliminary: the figures are those of {settings['preliminary']}. This page is rewritten as rounds are "
             "done, until the budget ends."
         )
-    losses = () if data.audit is None else data.audit.losses
+    losses = data.audit.losses if results.rows_known else ()
     copies = []
     if data.copies_together:
         copies.append(
-            f"{data.duplicates:,} of {data.codes.size:,} rows are copies of others. Copies are kept on one side of "
-            "every split: see D204."
+            f"{data.duplicates:,} of {len(data):,} rows are copies of others. Copies are kept on one side of every "
+            "split: see D204."
         )
     wrapped = [
         f"{name} does not take this table as it is. Changed inside each fit: {one.wrapped}."
         for name, one in results.learners.items()
         if one.wrapped
     ]
-    return list(dict.fromkeys([*first, *losses, *data.notes, *copies, *wrapped]))
+    measured = () if results.fitted or results.complexity is None else results.complexity.notes
+    return list(dict.fromkeys([*first, *losses, *data.notes, *copies, *wrapped, *measured]))

@@ -66,7 +66,7 @@ def test_a_page_of_predictions_alone(classay, refused, folder):
     code, out, err = classay("report", "old.csv", *ROLES, "-o", "page.html", "-o", "page.json")
     assert code == 0, err
     assert "1,200 items, 1 variant, 5 runs" in err
-    assert "P601" in out
+    assert "L101" in out
     assert library.load("page.json").title == "old.csv: predictions compared"
     refused("Did you mean label", "report", "old.csv", "--truth", "lable", "-o", "other.html")
 

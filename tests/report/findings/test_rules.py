@@ -17,7 +17,8 @@ from classay.intervals import Estimate
 from classay.report.document import Finding
 from classay.report.findings import RULES, findings_of
 from classay.report.findings.rules import WORDING, Judge, Rule, say
-from classay.report.results import DataResults, Results
+from classay.report.results import Results
+from classay.tables.data import Data
 
 ROOT = Path(__file__).parents[3]
 
@@ -31,7 +32,7 @@ def page():
 def test_rules_are_in_the_order_of_their_numbers():
     assert [rule.code for rule in RULES.values()] == list(RULES)
     assert list(RULES) == sorted(RULES, key=lambda code: code[1:])
-    assert len({rule.title for rule in RULES.values()}) == len(RULES) == 26
+    assert len({rule.title for rule in RULES.values()}) == len(RULES) == 27
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
@@ -99,9 +100,7 @@ def test_a_rule_speaks_in_its_words_and_says_what_it_lacks(monkeypatch):
 
 def test_without_learners_every_rule_on_them_says_what_it_lacks():
     rng = np.random.default_rng(0)
-    data = DataResults(
-        "made", pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"]), np.arange(60) % 2, np.array([0, 1]), "y"
-    )
+    data = Data.of(pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"]), np.arange(60) % 2)
     findings, unasked = findings_of(Results(data, {}))
     assert {each.code for each in findings} == {"D203"}
     assert {each.code for each in unasked} == set(RULES) - {"D203", "D204", "L107", "N502"}

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from ...estimators.spec import learner_from_text
 from ...expect import InputError
@@ -21,9 +21,6 @@ from ...report.findings.differences import paired_difference
 from ...report.gates.check_file import CheckFile, first_gates, read_check_file, refuse_unknown_subjects
 from ...report.gates.gates import Paired, Verdict, check_gates, summary
 from ...report.gates.gates import junit as junit_xml
-from ...report.gates.variants import variant_difference
-from ...report.predictions import measured, predictions_report
-from ...report.results import Results
 from ...report.run.learners import default_learners
 from ...tables.read import read_table
 from .. import options
@@ -108,18 +105,13 @@ def _report(
     options.describe(table, quiet)
     assay = characterize(
         learners,
-        table.X,
-        table.y,
+        table,
         executor=workers,
         store=store,
         progress=not quiet,
-        name=table.name,
-        target=table.target,
-        notes=table.notes,
-        audit=table.audit,
         **{"budget": None, **check.settings},
     )
-    return assay.report, list(learners), partial(paired_difference, cast(Results, assay.parts))
+    return assay.report, list(learners), partial(paired_difference, assay.parts)
 
 
 def _on_predictions(check: CheckFile) -> tuple[Report, list[str], Paired]:
@@ -129,9 +121,8 @@ def _on_predictions(check: CheckFile) -> tuple[Report, list[str], Paired]:
     for key in ("prediction", "score"):
         given[key] = [given[key]] if isinstance(given.get(key), str) else given.get(key)
     table = Predictions(**given).table(file, groups)
-    name = Path(file).name
-    results = measured(table, name, 0)
-    return predictions_report(table, name), [], partial(variant_difference, results)
+    assay = characterize(table, name=Path(file).name, command="")
+    return assay.report, [], partial(paired_difference, assay.parts)
 
 
 def _text(verdicts: list[Verdict]) -> Iterator[Any]:

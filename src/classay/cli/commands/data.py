@@ -11,18 +11,21 @@ from typing import Any
 from ... import charts as drawing
 from ... import expect
 from ...charts.style.picture_files import prepared_library
+from ...data.labels.wrong_labels import WrongLabels
 from ...data.model.error_slices import slices
+from ...data.row_complexity import Complexity
 from ...estimators.spec import learners_from_texts
 from ...learner.records.prediction_file import read_predictions
-from ...report.data_report import DataParts, findings_of_data, measure_data
 from ...report.document import Finding, Sheet
-from ...report.document.shown_rows import hardest_sheet, suspects_sheet, unlike_sheet
+from ...report.document.shown_rows import ShownRows, hardest_sheet, suspects_sheet, unlike_sheet
 from ...report.export.files import ready
-from ...report.model_check import ModelCheck, ModelPredictions
+from ...report.findings import findings_of
+from ...report.results import ModelCheck, Results
+from ...report.run.measures import GeometryOptions
+from ...report.run.records import MODEL, record_of_learner, record_of_predictions, results_of
 from ...tables.expressions import compare
 from ...tables.read import read_frame
 from .. import options
-from ..inputs import roles_of
 from ..runner import Outcome, drawn, region_table, rows_table, sheet_table, worded_table
 from .report import save, text_of_report
 
@@ -65,53 +68,53 @@ def command(
     paths = [ready(path, force) for path in files or ()]
     table = rows.read(output.quiet, new_classes=True)
     measured = table if table.test is None else table.test
-    found = None
+    records = {}
     if predictions is not None:
-        audit = measured.audit
-        read = read_predictions(predictions, table.classes, measured.y.size, measured.positions, audit.rows_read)
-        found = ModelPredictions.given(*read, table.classes, measured.y, predictions)
+        in_file = measured.audit.rows_read
+        read = read_predictions(predictions, table.classes, measured.y.size, measured.positions, in_file)
+        records[MODEL] = record_of_predictions(*read, table.classes, measured.y, MODEL, predictions)
     if any(path.suffix.lower() == ".html" for path in paths):
         prepared_library()
     by = "" if table.test is None else f" by {len(table.y):,} others"
     model_name = f", and {predictions or learner}" if predictions or learner else ""
     output.say(f"Measuring {len(measured.y):,} rows{by}{model_name}.")
-    parts = measure_data(
-        table.X,
-        table.y,
-        **{"groups": None, **roles_of(table)},
-        predictions=found,
-        learner=next(iter(named.values()), None),
-        text=table.text,
-        text_model=model,
-        cache=cache,
+    for name, one in named.items():
+        records[name] = record_of_learner(name, one, table, seed)
+    geometry = GeometryOptions(
         distance=distance,
         covariance=covariance,
         aim=aim,
         paper=paper,
         false_alarms=false_alarms,
-        checks=checks or bool(paths),
-        random_state=seed,
-        name=table.name,
-        target=table.target,
-        model=next(iter(named), ""),
-        notes=table.notes,
-        audit=table.audit,
-        rows=measured.positions,
+        embed_texts=True,
+        text_model=model,
+        cache=cache,
     )
+    again = [] if "--force" in sys.argv else ["--force"]
+    settings = {
+        "command": shlex.join(["classay", *sys.argv[1:], *again]),
+        **geometry.of_complexity,
+        "false_alarms": false_alarms,
+    }
+    checked = checks or bool(paths)
+    parts = results_of(records, table, seed, options=geometry, checks=checked, settings=settings)
     for remark in parts.data.notes:
         if remark not in table.notes:
             output.say(remark)
-    findings, _ = findings_of_data(parts)
+    findings = findings_of(parts)[0] if checked else ()
+    result, labels = _measured(parts)
+    shown = ShownRows.of(parts.rows, texts=parts.texts)
     sheets = {
-        "hardest": hardest_sheet(parts.complexity, parts.labels, parts.rows, hardest),
-        "suspects": suspects_sheet(parts.complexity, parts.labels, parts.rows, hardest),
+        "hardest": hardest_sheet(result, labels, shown, hardest),
+        "suspects": suspects_sheet(result, labels, shown, hardest),
     }
+    if parts.unlike is not None:
+        sheets["unlike"] = unlike_sheet(parts.unlike, shown)
     text: Any = _text(measured.name, parts, sheets, findings)
     if paths:
-        from ...report.data_document import document_of  # charts, which the tables do not need
+        from ...report.characterization import report_of  # charts, which the tables do not need
 
-        again = [] if "--force" in sys.argv else ["--force"]
-        report = document_of(parts, hardest, shlex.join(["classay", *sys.argv[1:], *again]))
+        report = report_of(parts)
         save(report, paths, output)
         text = text_of_report(report)
     results = _results(measured.positions, parts, sheets, findings)
@@ -154,78 +157,83 @@ def _slices(
 # What is shown of rows, geometry and model.
 
 
-def _text(name: str, parts: DataParts, sheets: dict[str, Sheet], findings: tuple[Finding, ...]) -> Iterator[Any]:
-    result = parts.complexity
+def _measured(parts: Results) -> tuple[Complexity, WrongLabels]:
+    """How hard rows are, and which labels may be wrong; an error was raised where they cannot be measured."""
+    assert parts.complexity is not None
+    assert parts.labels is not None
+    return parts.complexity, parts.labels
+
+
+def _text(name: str, parts: Results, sheets: dict[str, Sheet], findings: tuple[Finding, ...]) -> Iterator[Any]:
+    result, _ = _measured(parts)
     yield f"{name}: {result}"
     yield from (f"{finding.level}: {finding}" for finding in findings if finding.level != "fine")
-    if parts.check is not None:
-        yield from _text_of_model(parts.check)
+    for check in parts.checks.values():
+        yield from _text_of_model(check, parts)
     if parts.unlike is not None:
         yield f"Rows unlike anything known: {parts.unlike}"
-        yield sheet_table(unlike_sheet(parts.unlike, parts.rows))
+        yield sheet_table(sheets["unlike"])
     by_class = result.by_class.sort_values("complexity", ascending=False, kind="stable", na_position="last")
     yield rows_table("Classes, hardest first", by_class)
     if len(result.lone_classes):
         yield f"Classes with a single row: {expect.shown(result.lone_classes['label'], 10)}."
     confused = result.confused(_predicted(parts))
     if len(confused):
-        by = "the nearest class, without the row" if parts.check is None else "the model"
+        by = "the model" if parts.predicted else "the nearest class, without the row"
         yield rows_table(f"Confused most often by {by}", confused, most=10)
     yield sheet_table(sheets["hardest"])
     yield f"Labels: {parts.labels}"
     yield sheet_table(sheets["suspects"]) if sheets["suspects"].rows else "No label is suspected."
 
 
-def _text_of_model(check: ModelCheck) -> Iterator[Any]:
+def _text_of_model(check: ModelCheck, parts: Results) -> Iterator[Any]:
     yield f"Does the model beat the geometry? {check.versus}"
     if check.why:
         yield check.why
     if check.against is not None:
         yield f"Complexity and errors: {check.against}"
         yield worded_table("complexity_errors", check.against.curve)
-    if check.slices is not None:
-        yield f"Where: {check.slices}"
+    if check.name in parts.slices:
+        yield f"Where: {parts.slices[check.name]}"
     if check.known_slices is not None:
         yield f"Where, with complexity and confidence as columns: {check.known_slices}"
     if check.by_column is not None and len(check.by_column):
         yield worded_table("by_column", check.by_column)
 
 
-def _predicted(parts: DataParts) -> Any:
+def _predicted(parts: Results) -> Any:
     """The model's predictions, if there is a model."""
-    return None if parts.check is None else parts.check.predictions.predicted
+    return next((held.classes[held.labels] for held in parts.predicted.values()), None)
 
 
-def _results(
-    positions: Any, parts: DataParts, sheets: dict[str, Sheet], findings: tuple[Finding, ...]
-) -> dict[str, Any]:
-    check = parts.check
+def _results(positions: Any, parts: Results, sheets: dict[str, Sheet], findings: tuple[Finding, ...]) -> dict[str, Any]:
+    check, (result, _) = next(iter(parts.checks.values()), None), _measured(parts)
     keys = ("row", "label", "nearest", "complexity", "content")
     results: dict[str, Any] = {
-        "complexity": parts.complexity,
+        "complexity": result,
         "wrong_labels": parts.labels,
-        "confused": parts.complexity.confused(_predicted(parts)),
-        "lone_classes": parts.complexity.lone_classes,
-        **{name: [dict(zip(keys, row)) for row in sheet.rows] for name, sheet in sheets.items()},
+        "confused": result.confused(_predicted(parts)),
+        "lone_classes": result.lone_classes,
+        **{name: [dict(zip(keys, row)) for row in sheet.rows] for name, sheet in sheets.items() if name != "unlike"},
         "row_numbers": positions,  # of the rows that were measured, in their file; None: all of them
         "unlike_known": parts.unlike,
     }
     if check is not None:
         results["versus_baseline"] = {**check.versus.to_dict(), "verdict": check.versus.verdict}
-        results |= {"complexity_against": check.against, "slices": check.slices, "known_slices": check.known_slices}
-        results["slices_by_column"] = check.by_column
-    if parts.suspicions is not None:
+        results |= {"complexity_against": check.against, "known_slices": check.known_slices}
+        results |= {"slices": parts.slices.get(check.name), "slices_by_column": check.by_column}
+    if findings:
         results["findings"] = findings
     return results
 
 
-def _draw(parts: DataParts) -> dict[str, Any]:
-    check = parts.check
+def _draw(parts: Results) -> dict[str, Any]:
+    check, (result, _) = next(iter(parts.checks.values()), None), _measured(parts)
     model = {} if check is None else {"versus_baseline": check.versus, "complexity_against": check.against}
     return {
-        "complexity": drawing.complexity_histogram(parts.complexity),
-        "nearest_classes": drawing.nearest_classes(parts.complexity),
-        "hardest": drawing.hardest_table(parts.complexity, texts=parts.rows.texts),
+        "complexity": drawing.complexity_histogram(result),
+        "nearest_classes": drawing.nearest_classes(result),
+        "hardest": drawing.hardest_table(result, texts=parts.texts),
         **drawn({"wrong_labels": parts.labels, "unlike_known": parts.unlike, **model}),
-        **drawn({"slices": None if check is None else check.slices}),
+        **drawn({"slices": None if check is None else parts.slices.get(check.name)}),
     }

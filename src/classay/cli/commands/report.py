@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import typer
@@ -18,11 +19,10 @@ from ...report.document.document import Report
 from ...report.export import mlflow_log
 from ...report.export.files import ready
 from ...report.export.json_format import document, schema
-from ...report.predictions import predictions_report
 from ...report.run.clock import seconds_of
 from ...report.run.settings import ROWS
 from .. import console, options
-from ..inputs import Predictions, roles_of
+from ..inputs import Predictions
 from ..runner import Outcome
 from .network import Architecture, measure_networks
 
@@ -87,9 +87,7 @@ def command(
         prepared_library()
     assay = characterize(
         named if learners.learner else None,
-        table.X,
-        table.y,
-        **roles_of(table),
+        table,
         metric=metric,
         more_classes=more_classes or None,
         networks=measured,
@@ -105,10 +103,6 @@ def command(
         store=effort.store,
         progress=not output.quiet,
         time_limit=effort.time_limit,
-        name=table.name,
-        target=table.target,
-        notes=table.notes,
-        audit=table.audit,
         command=_typed(),
         on_round=lambda preliminary: _save_preliminary(preliminary.report, paths, output),
     )
@@ -129,7 +123,9 @@ def _on_predictions(rows: options.Rows, columns: Predictions, seed: int, output:
     for note in table.notes:
         output.say(note)
     named = columns.named() | ({} if rows.groups is None else {"groups": rows.groups}) | {"file": rows.data}
-    return predictions_report(table, Path(rows.data).name, shlex.join(["classay", *sys.argv[1:]]), seed, named)
+    command = shlex.join(["classay", *sys.argv[1:]])
+    report = characterize(table, name=Path(rows.data).name, command=command, random_state=seed).report
+    return replace(report, settings={**report.settings, "columns": named})
 
 
 def _deliver(report: Report, paths: list[Path], mlflow: str | None, output: options.Output) -> Outcome:

@@ -364,7 +364,9 @@ class OutOfFold:
     `labels[i]` is the code into `classes` predicted for row `rows[i]`, `truth[i]` its own, and `groups[i]` its group,
     if there are groups; `scores` (n, C) are what ranks best (decision values, else log-probabilities), `probabilities`
     (n, C) those of `predict_proba`; None if some fit did not give them. `fit_rows` is the smallest number of training
-    rows of a fit, `available` what it is without a limit of rows.
+    rows of a fit, `available` what it is without a limit of rows. Predictions of another system may have neither, but a
+    `confidence` in each; of several runs, `labels` are the most frequent predictions, and `share_right` is the share of
+    runs that are right.
     """
 
     labels: Ints
@@ -376,6 +378,8 @@ class OutOfFold:
     groups: Ints | None = None
     fit_rows: int = 0
     available: int = 0
+    confidence: Floats | None = None
+    share_right: Floats | None = None
 
     @property
     def is_full(self) -> bool:
@@ -386,6 +390,11 @@ class OutOfFold:
     def right(self) -> Mask:
         """Which rows are predicted correctly."""
         return np.asarray(self.labels == self.truth)
+
+    @property
+    def correct(self) -> Floats:
+        """1 for rows that are predicted correctly, 0 for others; of several runs, the share of them."""
+        return self.right.astype(float) if self.share_right is None else self.share_right
 
 
 def over(groups: AnyInts | None) -> str:

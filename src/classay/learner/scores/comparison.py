@@ -64,6 +64,21 @@ def difference_over_rows(
     return mean_over_rows(one.astype(float) - other.astype(float), level, groups)
 
 
+def accuracy_over_rows(held: OutOfFold, level: float = 0.95) -> Estimate:
+    """The share of rows that are predicted correctly; of several runs, the mean over them."""
+    if np.isin(held.correct, (0.0, 1.0)).all():
+        return of_proportion_by_group(held.correct == 1, held.groups, level)
+    return within_limits(mean_over_rows(held.correct, level, held.groups), 0.0, 1.0)
+
+
+def overconfidence(held: OutOfFold, level: float = 0.95) -> Estimate | None:
+    """Mean confidence minus accuracy, over rows with a confidence; None without."""
+    if held.confidence is None or (known := np.isfinite(held.confidence)).sum() < 2:
+        return None
+    groups = None if held.groups is None else held.groups[known]
+    return within_limits(mean_over_rows((held.confidence - held.correct)[known], level, groups), -1.0, 1.0)
+
+
 # How well scores rank rows (AUC), row by row
 
 
@@ -191,7 +206,7 @@ def scored(metric: str, learner: str, held: OutOfFold, seed: int = 0) -> Scored 
     reach = (mean.high - mean.low) / 2
     estimate = Estimate(whole, whole - reach, whole + reach, mean.level, mean.kind)
     if metric == ACCURACY:
-        estimate = of_proportion_by_group(held.right, held.groups)
+        estimate = accuracy_over_rows(held)
     elif metric.removesuffix("_macro").removesuffix("_weighted").removesuffix("_ovr") in SHARES:
         estimate = within_limits(estimate, 0.0, 1.0)
     return Scored(learner, metric, estimate, pseudo, held.fit_rows)
@@ -200,7 +215,7 @@ def scored(metric: str, learner: str, held: OutOfFold, seed: int = 0) -> Scored 
 def _by_row(metric: str, held: OutOfFold) -> Floats | None:
     """A value for every row of which the metric is the mean, for the two metrics that have one."""
     if metric == ACCURACY:
-        return held.right.astype(float)
+        return held.correct
     return ranks_by_row(held) if metric == RANKING and held.classes.size == 2 else None
 
 

@@ -90,9 +90,13 @@ class Curve:
 
 def calibration_curve(held: OutOfFold, positive: int, refits: Labelings | None = None) -> Curve | None:
     """How often rows are of the predicted class (of two classes: of the positive one), by their probabilities."""
-    if held.probabilities is None:
+    if held.probabilities is not None:
+        predicted, occurred = _predicted(held.probabilities, held.truth, positive)
+    elif held.confidence is not None:
+        known = np.isfinite(held.confidence)
+        predicted, occurred = held.confidence[known], held.correct[known]
+    else:
         return None
-    predicted, occurred = _predicted(held.probabilities, held.truth, positive)
     edges = bin_edges(predicted)
     x, y = _by_bin(edges, predicted, predicted), _by_bin(edges, predicted, occurred)
     by_refit = [_by_bin(edges, *_predicted(table, truth, positive)) for table, truth in _refits(refits)]

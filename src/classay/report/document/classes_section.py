@@ -27,7 +27,7 @@ def classes_section(results: Results) -> Section:
     classes = results.classes
     if classes is None:
         return Section("classes", TITLE, "", absent=results.why.get("classes", ""), folded=True)
-    forecast, size = classes.forecast, results.data.classes.size
+    forecast, size = classes.forecast, results.rows.classes.size
     forecasts = [f"{percent(each)} among {k:,}" for k, each in zip(forecast.k, forecast.estimates) if each.known]
     lead = (
         f"With equal weight for every class, {quoted(classes.learner)}, the most accurate learner with scores, "

@@ -10,8 +10,9 @@ import numpy as np
 from ...arrays import Floats
 from ...intervals import Estimate, difference, exact, of_proportion_by_group, within_limits
 from ...learner.orientation.orientation import usual_threshold
-from ..model_check import ModelCheck
-from ..results import LearnerResults, Results
+from ...learner.records.prediction_table import NOTHING_PREDICTED
+from ...learner.scores.comparison import accuracy_over_rows, overconfidence
+from ..results import LearnerResults, ModelCheck, Results
 from .document import Figure
 
 
@@ -19,11 +20,12 @@ def figures_of(results: Results) -> tuple[Figure, ...]:
     """All figures, learners first."""
     figures: list[Figure] = []
     for name in results.names:
-        values = learner_figures(results, name) | check_figures(results.checks.get(name))
+        values = learner_figures(results, name)
+        values |= {key: value for key, value in check_figures(results.checks.get(name)).items() if key not in values}
         figures += [Figure("learner", name, figure, value) for figure, value in values.items()]
     figures += [Figure("data", "data", figure, value) for figure, value in data_figures(results).items()]
     if results.classes is not None:
-        forecast, size = results.classes.forecast, results.data.classes.size
+        forecast, size = results.classes.forecast, results.rows.classes.size
         values = {"accuracy_now": forecast.curve.at(size)}
         values |= dict(zip(("accuracy_double", "accuracy_tenfold"), forecast.estimates))
         values["information"] = results.classes.information.implied
@@ -49,7 +51,7 @@ def metric_figures(results: Results, name: str) -> dict[str, Estimate]:
     metrics = {results.metric: results.scored, **results.more_metrics}
     values = {metric: scored[name].estimate for metric, scored in metrics.items() if name in scored}
     held = results.predicted.get(name)
-    return values if held is None else {**values, "fit_rows": exact(held.fit_rows, "count")}
+    return values if held is None or not held.fit_rows else {**values, "fit_rows": exact(held.fit_rows, "count")}
 
 
 def learner_figures(results: Results, name: str) -> dict[str, Estimate]:
@@ -57,11 +59,37 @@ def learner_figures(results: Results, name: str) -> dict[str, Estimate]:
     values = metric_figures(results, name)
     if name in results.predicted:
         values["accuracy"] = accuracy_of(results, name)
+        values |= given_figures(results, name)
     if name in results.learners:
         values |= refit_figures(results.learners[name])
     if name in results.slices:
         values["slices"] = exact(len(results.slices[name].slices), "count")
     return values
+
+
+def given_figures(results: Results, name: str) -> dict[str, Estimate]:
+    """Figures of predictions that were given: whether all are there, are the same again, and keep their promise."""
+    held, values = results.predicted[name], {}
+    if held.confidence is not None and (gap := overconfidence(held)) is not None:
+        values["overconfidence"] = gap
+    if results.fitted or results.rows_known:
+        return values
+    values["predicted"] = predicted_share(results, name)
+    for rater in () if results.runs is None else results.runs.raters.raters:
+        if rater.name == name and rater.self_agreement.known:
+            values |= {"self_agreement": rater.self_agreement, "changed_items": rater.changed}
+    return values
+
+
+def predicted_share(results: Results, name: str) -> Estimate:
+    """The share of rows that have a prediction at all; of several runs, the mean over them."""
+    for one in results.given.values():
+        if name in one.variants and one.of_predictions:
+            silent = np.flatnonzero(one.classes.astype(str) == NOTHING_PREDICTED)
+            labels = one.labels[one.variants.index(name)]
+            there = 1 - np.isin(labels[labels[:, 0] != -1], silent).mean(axis=0)
+            return accuracy_over_rows(replace(results.predicted[name], share_right=there))
+    return of_proportion_by_group(np.ones(len(results.rows), dtype=bool), results.rows.groups)
 
 
 def refit_figures(learner: LearnerResults) -> dict[str, Estimate]:
@@ -92,7 +120,8 @@ def check_figures(check: ModelCheck | None) -> dict[str, Estimate]:
     """What a model gains over the geometry, and how well complexity and its confidence rank its errors."""
     if check is None:
         return {}
-    values = {"baseline_gain": check.versus.difference["accuracy"]}
+    balanced = check.versus.model["balanced_accuracy"]
+    values = {"balanced_accuracy": balanced, "baseline_gain": check.versus.difference["accuracy"]}
     if check.against is not None:
         values["complexity_auc"] = check.against.auc
         if check.against.auc_confidence.known:
@@ -105,7 +134,7 @@ def accuracy_of(results: Results, name: str) -> Estimate:
     held = results.predicted.get(name)
     if held is None:
         return results.learners[name].stability.accuracy
-    return of_proportion_by_group(held.right, held.groups)
+    return accuracy_over_rows(held)
 
 
 def gap(learner: LearnerResults) -> Estimate:
@@ -142,14 +171,14 @@ def data_figures(results: Results) -> dict[str, Estimate]:
     """The figures of the rows."""
     data = results.data
     counts = np.bincount(data.codes)
-    values = {
-        "rows": exact(data.codes.size, "count"),
-        "columns": exact(data.X.shape[1], "count"),
-        "classes": exact(data.classes.size, "count"),
-        "majority_share": exact(counts.max() / counts.sum(), "of these rows"),
-        "contradictions": exact(data.contradicted_rows.sum(), "count"),
-        "duplicates": exact(data.duplicates, "count"),
-    }
+    values = {"rows": exact(len(data), "count")}
+    if results.rows_known:
+        values["columns"] = exact(data.table.shape[1], "count")
+    values["classes"] = exact(data.classes.size, "count")
+    values["majority_share"] = exact(counts.max() / counts.sum(), "of these rows")
+    if results.rows_known:
+        values["contradictions"] = exact(data.contradicted_rows.sum(), "count")
+        values["duplicates"] = exact(data.duplicates, "count")
     if results.complexity is not None and results.labels is not None:
         values["baseline_accuracy"] = results.complexity.baseline_accuracy
         values["suspects"] = exact(results.labels.listed.size, "count")

@@ -11,22 +11,23 @@ from collections.abc import Mapping
 from ...data.model.baseline import MEASURES, ComplexityAgainst
 from ...data.model.new_rows import UnlikeKnown
 from ...intervals import exact
-from ..model_check import ModelCheck
+from ..results import ModelCheck, Results
 from .document import Cell, Picture, Section, Sheet
 from .learners_section import spec_of
 from .phrases import counted_rows, percent, points, quoted, share
-from .shown_rows import MOST_ROWS, ShownRows, frame_sheet, unlike_sheet
+from .shown_rows import ShownRows, frame_sheet, unlike_sheet
 
 GEOMETRY, ERRORS, UNLIKE = "geometry", "complexity_errors", "unlike"
 Checks = Mapping[str, ModelCheck]
 """The checks of models by name; where it is the only one, also "the model"."""
 
 
-def geometry_section(checks: Checks, folded: bool = False, absent: str = "") -> Section:
+def geometry_section(results: Results) -> Section:
     """Whether models beat the nearest class: paired differences by three measures, beside the largest class."""
+    checks, folded = results.checks, results.fitted
     title = f"{'Do they' if len(checks) > 1 else 'Does it'} beat the geometry? (nearest class)"
     if not checks:
-        return Section(GEOMETRY, title, "", absent=absent, folded=folded)
+        return Section(GEOMETRY, title, "", absent=_no_checks(results), folded=folded)
     best = most_accurate(checks)
     picture = Picture(
         f"{GEOMETRY}/{best.name}",
@@ -35,6 +36,12 @@ def geometry_section(checks: Checks, folded: bool = False, absent: str = "") -> 
         spec_of(best.versus.plot()),
     )
     return Section(GEOMETRY, title, beats(best), (picture,), (_gains(checks),), folded=folded)
+
+
+def _no_checks(results: Results) -> str:
+    if results.predicted:
+        return results.why.get("complexity", "there is no complexity of the rows")
+    return "there are no cross-validated predictions" if results.fitted else "no learner and no predictions were given"
 
 
 def beats(check: ModelCheck) -> str:
@@ -75,12 +82,13 @@ def _gains(checks: Checks) -> Sheet:
     )
 
 
-def errors_section(checks: Checks, folded: bool = False, absent: str = "") -> Section:
+def errors_section(results: Results) -> Section:
     """Whether complexity, known before training, and the model's confidence rank its errors."""
+    checks, folded = results.checks, results.fitted
     title = "Does complexity show the errors? (AUC, confidence)"
     ranked = {name: check.against for name, check in checks.items() if check.against is not None}
     if not ranked:
-        why = next((check.why for check in checks.values()), absent)
+        why = next((check.why for check in checks.values()), _no_checks(results))
         return Section(ERRORS, title, "", absent=why, folded=folded)
     best = most_accurate({name: checks[name] for name in ranked})
     pictures = tuple(_errors_picture(name, against) for name, against in ranked.items())
@@ -136,13 +144,13 @@ def _errors_picture(name: str, against: ComplexityAgainst) -> Picture:
     )
 
 
-def unlike_section(
-    unlike: UnlikeKnown | None, rows: ShownRows | None, folded: bool = False, absent: str = "", most: int = MOST_ROWS
-) -> Section:
+def unlike_section(results: Results) -> Section:
     """Test rows that are unlike anything in the training rows, at a stated rate of false alarms."""
-    title = "Which test rows are like nothing known?"
-    if unlike is None or rows is None:
-        return Section(UNLIKE, title, "", absent=absent, folded=folded)
+    title, unlike, test = "Which test rows are like nothing known?", results.unlike, results.data.test
+    if unlike is None or test is None:
+        why = results.why.get("unlike", "no test part was given (--test)")
+        return Section(UNLIKE, title, "", absent=why, folded=results.fitted)
+    rows = ShownRows.of(test, texts=None if results.part is None else results.texts)
     picture = Picture(
         UNLIKE,
         "Rows unlike the known ones",
@@ -150,8 +158,8 @@ def unlike_section(
         "for rows of the same kind.",
         spec_of(unlike.plot()),
     )
-    sheet = unlike_sheet(unlike, rows, most)
-    return Section(UNLIKE, title, str(unlike), (picture,), (sheet,) if sheet.rows else (), folded=folded)
+    sheet = unlike_sheet(unlike, rows)
+    return Section(UNLIKE, title, str(unlike), (picture,), (sheet,) if sheet.rows else (), folded=results.fitted)
 
 
 def unlike_in_words(unlike: UnlikeKnown) -> str:

@@ -17,14 +17,17 @@ from ...learner.records.labelings import Labelings
 from ...learner.scores.curves import Curve, calibration_curve, precision_recall, roc
 from ...learner.scores.scorers import confusion_counts
 from ...learner.stability.stability import stability
+from ...learner.versions.judges import Judges
 from ..results import LearnerResults, Results
 from .document import Cell, Picture, Section, Sheet
 from .figures import learner_figures
 from .glossary import term_of
-from .phrases import joined, percent, quoted
+from .phrases import joined, percent, quoted, share
 
-MOST_CLASSES = 30
-"""With more classes, no confusion matrix is drawn."""
+OF_GIVEN = ("predicted", "self_agreement", "changed_items", "overconfidence")
+"""Figures of predictions that were given; they are shown where they are known."""
+MOST_CLASSES, MOST_SHOWN = 30, 20
+"""With more classes, no confusion matrix is drawn; so many of the items that change are listed."""
 
 
 def spec_of(chart: alt.TopLevelMixin) -> dict[str, Any]:
@@ -45,22 +48,29 @@ def sheet_of(key: str, title: str, names: Sequence[str], results: Results, note:
 
 def learners_section(results: Results) -> Section:
     """What decides between learners: the metric with its interval, what refits change, seconds; then curves."""
+    title = "Learners side by side" if results.fitted else "Models side by side"
+    if not results.names and not results.fitted:
+        return Section("learners", title, "", absent="no learner and no predictions were given")
     shown = list(dict.fromkeys((results.metric, "accuracy", *results.more_metrics)))
     known = any(one.retraining is not None for one in results.learners.values())
     retrained = ("retrain_change", "retrain_by_seed") if known else ("sample_change",)
-    names = (*shown, "refit_spread", *retrained, "seconds_per_fit")
+    refits = ("refit_spread", *retrained, "seconds_per_fit") if results.fitted or results.learners else ()
+    values = [learner_figures(results, name) for name in results.names]
+    given = [figure for figure in OF_GIVEN if any(figure in figures for figures in values)]
+    notes = [_predictions_in_words(results, shown), *([_refits_in_words(results)] if refits else [])]
+    note = " ".join([*notes, "Small numbers: 95 % interval."])
+    overview = sheet_of("overview", title, (*shown, *given, *refits), results, note)
+    return Section("learners", title, "", _curves(results), (overview,))
+
+
+def _predictions_in_words(results: Results, metrics: list[str]) -> str:
+    """What the metrics are of."""
+    named = joined([term_of(name).label for name in metrics])
+    if not results.fitted:
+        return f"Over {len(results.rows):,} {'rows' if results.part is None else 'test rows'}."
     sizes = sorted({held.fit_rows for held in results.predicted.values()})
     fits = f"{joined([f'{rows:,}' for rows in sizes])} rows" if sizes else "no rows"
-    metrics = joined([term_of(name).label for name in shown])
-    overview = sheet_of(
-        "overview",
-        "Learners side by side",
-        names,
-        results,
-        f"{metrics[0].upper()}{metrics[1:]}: cross-validated, fits on {fits}. {_refits_in_words(results)} Small "
-        "numbers: 95 % interval.",
-    )
-    return Section("learners", "Learners side by side", "", _curves(results), (overview,))
+    return f"{named[0].upper()}{named[1:]}: cross-validated, fits on {fits}."
 
 
 def _refits_in_words(results: Results) -> str:
@@ -75,8 +85,8 @@ def _curves(results: Results) -> tuple[Picture, ...]:
     """Calibration, ROC and precision against recall of the learners that were asked for, and a confusion matrix."""
     asked = [name for name in results.predicted if name not in results.contrast]
     short = dict(zip(results.names, labels(list(results.names))))
-    two = results.data.classes.size == 2
-    positive = quoted(results.data.classes[results.data.rarer])
+    two = results.rows.classes.size == 2
+    positive = quoted(results.rows.classes[results.rows.rarer])
     what = f"class {positive}" if two else "the predicted class"
     band = "Bands: nine of ten refits."
     drawn = [
@@ -119,7 +129,7 @@ def _curves(results: Results) -> tuple[Picture, ...]:
 def _predictions(results: Results, name: str) -> tuple[OutOfFold, int, Labelings | None]:
     """One prediction per row, the class that curves are about, and refits for the bands."""
     one = results.learners.get(name)
-    return results.predicted[name], results.data.rarer, None if one is None else one.labelings
+    return results.predicted[name], results.rows.rarer, None if one is None else one.labelings
 
 
 def _chart_rows(name: str, label: str, line: Curve) -> Iterator[dict[str, Any]]:
@@ -131,7 +141,7 @@ def _chart_rows(name: str, label: str, line: Curve) -> Iterator[dict[str, Any]]:
 
 def _points(key: str, title: str, curves: dict[str, Curve]) -> Sheet:
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (name, *(round(float(value), 4) for value in point))
+        (name, *(None if math.isnan(value) else round(float(value), 4) for value in point))
         for name, line in curves.items()
         for point in zip(line.x, line.y, line.low, line.high)
     )
@@ -141,7 +151,7 @@ def _points(key: str, title: str, curves: dict[str, Curve]) -> Sheet:
 
 def _confusion(results: Results) -> tuple[Picture, ...]:
     """Of the learner that the verdict names, or the most accurate one."""
-    data, held = results.data, results.predicted
+    data, held = results.rows, results.predicted
     if not held or data.classes.size > MOST_CLASSES:
         return ()
     best = max(
@@ -150,13 +160,71 @@ def _confusion(results: Results) -> tuple[Picture, ...]:
             (name in results.scored, results.scored[name].estimate.value) if name in results.scored else (False, 0.0)
         ),
     )
-    matrix = confusion_counts(held[best].truth, held[best].labels, data.classes.size)
-    names = [str(label) for label in data.classes]
+    matrix = confusion_counts(held[best].truth, held[best].labels, held[best].classes.size)
+    names = [str(label) for label in held[best].classes]
     title = f"Which classes does {best} confuse? (confusion matrix)"
-    text = f"Rows by class and prediction; fits on {held[best].fit_rows:,} rows. Shades: share of the class."
+    fits = f"; fits on {held[best].fit_rows:,} rows" if held[best].fit_rows else ""
+    text = f"Rows by class and prediction{fits}. Shades: share of the class."
     rows = tuple((names[a], names[b], int(matrix[a, b])) for a in range(len(names)) for b in range(len(names)))
     sheet = Sheet("confusion", title, ("class", "prediction", "rows"), rows)
     return (Picture("confusion", title, text, spec_of(charts.confusion_of_rows(matrix, names, title)), sheet),)
+
+
+def runs_section(results: Results) -> Section:
+    """How far runs of a variant agree, and variants with each other; how many runs suffice."""
+    title = "Asked again"
+    if results.runs is None:
+        return Section("runs", title, "", absent=results.why.get("runs", "predictions are not from several runs"))
+    steady, raters, repeats = results.runs.steady, results.runs.raters, results.runs.repeats
+    sentences, sheets, pictures = [], [], []
+    again = [each for each in raters.raters if each.self_agreement.known]
+    if again:
+        worst = min(again, key=lambda each: each.self_agreement.value)
+        sentences.append(
+            f"Asked again, {quoted(worst.name)} predicts the same for {percent(worst.self_agreement)} of the items; "
+            f"in {counted(worst.n_runs, 'run')} it changed its prediction for {percent(worst.changed)} of them."
+        )
+    if len(raters.raters) > 1:
+        sentences.append(f"Two variants agree on {percent(raters.agreement)} of the items.")
+        if again and steady.same_subset.known and steady.stability.value < 1:
+            sentences.append(
+                f"Of the disagreement between variants, {share(min(steady.seed_share, 1.0))} is randomness: the same "
+                "variant would disagree with itself as often."
+            )
+    if repeats is not None:
+        number = counted(int(repeats.repeats.value), "run")
+        sentences.append(
+            f"{number} per item {'suffice' if repeats.repeats.value != 1 else 'suffices'} (between "
+            f"{repeats.repeats.low:.0f} and {repeats.repeats.high:.0f}): then asking again gives at most "
+            f"{repeats.share:.0%} of the variance of accuracy, or moves it by at most "
+            f"{100 * repeats.precision:g} points."
+        )
+        rows: list[tuple[Cell, ...]] = [
+            (int(runs), float(width), float(part)) for runs, width, part in repeats.to_frame().to_numpy()
+        ]
+        sheets.append(
+            Sheet("repeats", "How many runs suffice", ("runs", "accuracy known to within", "share by asking again"),
+                  tuple(rows), "Half the width of the 95 % interval of accuracy, over items.", sort=False)
+        )  # fmt: skip
+    flips = raters.items[raters.items["value"] > 0].head(MOST_SHOWN)
+    if len(flips):
+        cells = zip(flips["item"], flips["rater"], flips["usual"], flips["value"])
+        rows = [(str(item), str(rater), str(usual), float(value)) for item, rater, usual, value in cells]
+        sheets.append(
+            Sheet("flips", "Items that change most", ("item", "variant", "usual prediction", "runs differ"),
+                  tuple(rows), f"The first {len(rows)} of {int((raters.items['value'] > 0).sum()):,}.")
+        )  # fmt: skip
+    pictures.append(
+        Picture("agreement", "Agreement", "How often runs of a variant agree, and variants with each other.",
+                spec_of(raters.plot()), _agreement_sheet(raters))
+    )  # fmt: skip
+    return Section("runs", title, " ".join(sentences), tuple(pictures), tuple(sheets))
+
+
+def _agreement_sheet(raters: Judges) -> Sheet:
+    rows: list[tuple[Cell, ...]] = [(each.name, each.name, each.self_agreement) for each in raters.raters]
+    rows += [(pair.one, pair.other, pair.agreement) for pair in raters.pairs]
+    return Sheet("agreement", "Agreement", ("variant", "with", "self_agreement"), tuple(rows))
 
 
 def variation_section(results: Results) -> Section:

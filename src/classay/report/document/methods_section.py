@@ -7,6 +7,7 @@ from typing import Any
 from ..results import Results
 from ..run.clock import time_text
 from .document import Cell, Section, Sheet
+from .phrases import distance_in_words
 
 HIDDEN = ("command", "fitted", "stages", "versions", "preliminary", "wrapped")
 """Settings that have rows of their own, or none."""
@@ -15,6 +16,8 @@ HIDDEN = ("command", "fitted", "stages", "versions", "preliminary", "wrapped")
 def methods_section(results: Results) -> Section:
     """What was fitted, how precise it is, and every setting."""
     settings = results.settings
+    if not results.fitted:
+        return _without_fits(results)
     allowed = (
         "Fixed numbers of fits" if settings["budget"] is None else f"The budget of {time_text(settings['budget'])}"
     )
@@ -33,6 +36,24 @@ def methods_section(results: Results) -> Section:
     for name, one in results.learners.items():
         rows += [(f"{name} was wrapped", one.wrapped)] if one.wrapped else []
         rows += [(f"note on {name}", note) for note in dict.fromkeys((*one.labelings.notes, *one.orientation.notes))]
+    sheet = Sheet("settings", "How this page was made", ("setting", "value"), tuple(rows), sort=False)
+    return Section("methods", "Methods and settings", lead, (), (sheet,), folded=True)
+
+
+def _without_fits(results: Results) -> Section:
+    """How rows and predictions that were given are measured."""
+    lead = (
+        "Nothing was fitted again: how much predictions change with the training sample is in a report on learners. "
+        "Intervals are over rows, or their groups: they say what other rows of the same kind would give, for these "
+        "models. Warnings use wider intervals: all warnings of a page together should be wrong in at most 5 % of pages."
+    )
+    rows: list[tuple[Cell, ...]] = []
+    if results.complexity is not None:
+        lead = f"Rows are measured {results.complexity.measured} by {distance_in_words(results.complexity)}. {lead}"
+        rows.append(("temperature", float(results.complexity.temperature)))
+    rows += [(name.replace("_", " "), _cell(value)) for name, value in results.settings.items() if name != "versions"]
+    rows += [(name, str(version)) for name, version in results.settings["versions"].items()]
+    rows += [("note", note) for note in results.data.notes]
     sheet = Sheet("settings", "How this page was made", ("setting", "value"), tuple(rows), sort=False)
     return Section("methods", "Methods and settings", lead, (), (sheet,), folded=True)
 

@@ -12,9 +12,9 @@ MOST_COLUMNS = 200
 
 def reading_section(results: Results) -> Section:
     """Each column with its type, use and why; then what was renamed, dropped, or changed for single learners."""
+    if not results.rows_known:
+        return Section("reading", "How the data were read", "", absent=results.no_rows, folded=True)
     audit = results.data.audit
-    if audit is None:
-        return Section("reading", "How the data were read", "", absent="there is no reading audit", folded=True)
     left_out = [quoted(each.name) for each in audit.columns if each.use == "left out"]
     unparsed = sum(each.unparsed for each in audit.columns)
     lead = f"{audit.rows:,} of {audit.rows_read:,} rows were used, with {counted(len(audit.columns), 'column')}."
@@ -36,7 +36,6 @@ def reading_section(results: Results) -> Section:
 
 def _columns(results: Results) -> Sheet:
     audit = results.data.audit
-    assert audit is not None
     rows: list[tuple[Cell, ...]] = [
         (
             each.name,
@@ -61,7 +60,6 @@ def _columns(results: Results) -> Sheet:
 
 def _changes(results: Results, wrapped: dict[str, str]) -> Sheet:
     audit = results.data.audit
-    assert audit is not None
     rows: list[tuple[Cell, ...]] = [("renamed column", f"{old} is now {new}") for old, new in audit.renamed]
     for why, count, first in audit.dropped_rows:
         where = f" (first: rows {', '.join(str(row) for row in first)})" if first else ""
@@ -73,6 +71,5 @@ def _changes(results: Results, wrapped: dict[str, str]) -> Sheet:
 
 def _classes(results: Results) -> Sheet:
     audit = results.data.audit
-    assert audit is not None
     rows: tuple[tuple[Cell, ...], ...] = tuple((label, count) for label, count in audit.classes[:MOST_COLUMNS])
     return Sheet("class counts", "Classes as read", ("class", "rows"), rows)

@@ -13,6 +13,7 @@ from ...arrays import Ints
 from ...data.labels.wrong_labels import WrongLabels
 from ...data.model.new_rows import UnlikeKnown
 from ...data.row_complexity import Complexity
+from ...tables.data import Data
 from .document import Cell, Sheet
 
 MOST_ROWS = 20
@@ -32,6 +33,12 @@ class ShownRows:
     place: Ints
     number: Ints
     texts: Sequence[str] | None = None
+
+    @classmethod
+    def of(cls, data: Data, rows: Ints | None = None, texts: Sequence[str] | None = None) -> ShownRows:
+        """Some rows of the data, numbered as in their source; default: all."""
+        places = np.arange(len(data)) if rows is None else rows
+        return cls(data.table, places, places if data.positions is None else data.positions[places], texts)
 
     def whole(self, row: int, first: Sequence[str] = ()) -> Sheet:
         """A row with its columns, the important ones first."""

@@ -12,8 +12,7 @@ from ...arrays import Ints
 from ...data.model.error_slices import Slices
 from ...expect import counted
 from ...regions.region import Region
-from ..model_check import ModelCheck
-from ..results import Results
+from ..results import ModelCheck, Results
 from .document import Picture, Section, Sheet
 from .geometry_section import sentence_name
 from .learners_section import spec_of
@@ -30,53 +29,37 @@ FOUND = (
 
 def slices_section(results: Results) -> Section:
     """Where the errors of each learner concentrate."""
-    searched = results.slices
+    searched, folded = results.slices, results.fitted
     if not searched:
-        why = results.why.get("slices", "there are no cross-validated predictions")
-        return Section("slices", TITLE, "", absent=why, folded=True)
+        why = results.why.get("slices", "there are no predictions for rows that a model was not trained on")
+        return Section("slices", TITLE, "", absent=why, folded=folded)
     sheets = [_of_learner(results, name) for name in searched]
     none = [quoted(name) for name, sheet in zip(searched, sheets) if not sheet.rows]
-    lead = f"{FOUND.format('a learner')} Open one to see its rows."
+    lead = f"{FOUND.format('a learner' if results.fitted else 'a model')} Open one to see its rows."
     tested = results.predicted[next(iter(searched))].rows.size
-    if tested < results.data.codes.size:
-        lead += f" Searched among {tested:,} of {results.data.codes.size:,} rows, those with predictions."
+    if tested < len(results.rows):
+        lead += f" Searched among {tested:,} of {len(results.rows):,} rows, those with predictions."
     lead += f" No slice stands out for {joined(none)}." if none else ""
     filled = [name for name, found in searched.items() if found.slices]
     pictures: tuple[Picture, ...] = ()
     if filled:
         # The chart shows the learner that one would choose.
-        best = max(filled, key=lambda name: float(results.predicted[name].right.mean()))
+        best = max(filled, key=lambda name: float(results.predicted[name].correct.mean()))
         pictures = (_picture(best, searched[best]),)
     for check in results.checks.values():
         sheets += [_of_added(check), by_column_sheet(check)]
-    return Section("slices", TITLE, lead, pictures, tuple(sheet for sheet in sheets if sheet.rows), folded=True)
-
-
-def model_slices_section(check: ModelCheck | None, labels: NDArray[Any], numbers: Ints, absent: str = "") -> Section:
-    """The same of one model: slices of its columns, then of complexity and confidence too, with their rows."""
-    if check is None or check.slices is None:
-        return Section("slices", TITLE, "", absent=absent if check is None else check.why)
-    found, name = check.slices, check.name
-    shown = ShownRows(check.searched, np.arange(labels.size), numbers)
-    own = _with_rows(name, f"Where {quoted(name)} is wrong", found, shown, labels, check.predictions.predicted)
-    none = "" if found.slices else " No slice stands out."
-    also = " A second list searches complexity and, if it is known, the model's confidence like columns."
-    lead = FOUND.format(quoted(name)) + none + also
-    pictures = (_picture(name, found),) if found.slices else ()
-    kept = tuple(sheet for sheet in (own, _of_added(check), by_column_sheet(check)) if sheet.rows)
-    return Section("slices", TITLE, lead, pictures, kept)
+    return Section("slices", TITLE, lead, pictures, tuple(sheet for sheet in sheets if sheet.rows), folded=folded)
 
 
 def _of_learner(results: Results, name: str) -> Sheet:
-    data, held = results.data, results.predicted[name]
-    shown, labels = ShownRows(data.X, held.rows, held.rows), data.classes[held.truth]
-    return _with_rows(name, f"Where {name} is wrong", results.slices[name], shown, labels, data.classes[held.labels])
+    held = results.predicted[name]
+    shown, labels = ShownRows.of(results.rows, held.rows), held.classes[held.truth]
+    return _with_rows(name, f"Where {name} is wrong", results.slices[name], shown, labels, held.classes[held.labels])
 
 
-def concentrated(check: ModelCheck) -> str:
+def concentrated(slices: Slices, check: ModelCheck) -> str:
     """Where errors concentrate, in one sentence; first by a column, as low confidence alone is no place to look."""
-    assert check.slices is not None
-    own = [each for each in check.slices.slices if each.complement is None]
+    own = [each for each in slices.slices if each.complement is None]
     found = own or [each for each in _added_slices(check) if each.complement is None]
     if not found:
         return "No slice is shown to have more errors than the rest."

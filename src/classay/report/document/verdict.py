@@ -6,14 +6,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...data.model.baseline import MEASURES
 from ...expect import counted
 from ...intervals import Estimate
 from ...learner.scores.comparison import ACCURACY, RANKING, Scored, rows_to_decide
-from ..results import Results
+from ..results import ModelCheck, Results
 from .document import Cell, Finding, Recommendation, Sheet
 from .figures import changed_by_sample
+from .geometry_section import measure_in_words, most_accurate, sentence_name, unlike_in_words
 from .glossary import term_of
-from .phrases import number, points, quoted, share
+from .phrases import counted_rows, number, percent, points, quoted, share
+from .slices_section import concentrated
 
 LEVEL = 0.95
 SPOIL = ("D205", "D206")
@@ -27,6 +30,8 @@ HOPELESS = 50
 def verdict_of(results: Results, findings: Sequence[Finding]) -> Recommendation:
     """What to use, how sure that is, and what to do next, with the table that shows it."""
     scored = list(results.scored.values())
+    if not results.fitted and results.complexity is not None:
+        return Recommendation(_of_rows(results, findings), _beside_the_nearest_class(results))
     if not scored:
         return Recommendation(("No learner can be recommended: there are no cross-validated predictions.",), None, "")
     choice = _choice(results, scored)
@@ -84,6 +89,9 @@ def _changes(results: Results) -> tuple[str, dict[str, Estimate]]:
 
     Where that is not known of all learners that were asked for, it is what changes with another half of the rows.
     """
+    if results.runs is not None and not results.fitted:
+        raters = results.runs.raters.raters
+        return "changed_items", {rater.name: rater.changed for rater in raters if rater.self_agreement.known}
     asked = [one for name, one in results.learners.items() if name not in results.contrast]
     if asked and all(one.retraining is not None for one in asked):
         retrained = {name: one.retraining for name, one in results.learners.items()}
@@ -103,14 +111,17 @@ def _which(choice: _Choice, results: Results, findings: Sequence[Finding]) -> st
         return "Use none of them as it is: none is shown to be better than always predicting the largest class."
     if len(results.scored) == 1:
         figure = _in_words(choice.own.estimate, results.metric)
-        return f"{quoted(choice.learner)} reaches {figure} (fits on {choice.own.rows:,} rows)."
+        fits = f" (fits on {choice.own.rows:,} rows)" if choice.own.rows else ""
+        return f"{quoted(choice.learner)} reaches {figure}{fits}."
     return f"Use {quoted(choice.learner)}."
 
 
 def _how_sure(choice: _Choice, results: Results) -> list[str]:
     """Whether it is shown to be better than the others, and how many rows would show it."""
     figure, changes = _changes(results)
-    when = "it is retrained" if figure == "retrain_change" else "it is fitted on another half of the rows"
+    when = {"retrain_change": "it is retrained", "changed_items": "it is asked again"}.get(
+        figure, "it is fitted on another half of the rows"
+    )
     change = changes[choice.learner].value if choice.learner in changes else math.nan
     retrained = f"{100 * change:.0f} of 100 rows" if change >= 0.01 else f"{share(change)} of rows"
     if len(results.scored) == 1:
@@ -144,7 +155,7 @@ def _measured(results: Results) -> str:
 def _rows_needed(choice: _Choice, rival: str, results: Results) -> str:
     """That it cannot be decided, and how many rows would."""
     lead = choice.own.ahead_of(results.scored[rival], LEVEL)
-    rows = results.data.codes.size
+    rows = len(results.rows)
     needed = rows_to_decide(lead, rows)
     which = f"Which of {quoted(choice.learner)} and {quoted(rival)} is better cannot be decided with these rows"
     if not math.isfinite(needed) or needed > HOPELESS * rows:
@@ -157,7 +168,7 @@ def _rows_needed(choice: _Choice, rival: str, results: Results) -> str:
 def _next(choice: _Choice, results: Results, findings: Sequence[Finding]) -> list[str]:
     """The first thing to do."""
     warnings = [each for each in findings if each.level == "warning" and each.of not in results.contrast]
-    concerned = [each for each in warnings if each.of not in results.learners or each.of == choice.learner]
+    concerned = [each for each in warnings if each.of not in results.names or each.of == choice.learner]
     if concerned:
         more = f", the first of {counted(len(concerned), 'warning')}" if len(concerned) > 1 else ""
         return [f"First see to {concerned[0].code}{more}: {_small(concerned[0].title)}."]
@@ -165,7 +176,7 @@ def _next(choice: _Choice, results: Results, findings: Sequence[Finding]) -> lis
     # Where a class is rare, its rows look like wrong labels: the comparison is by ranking then.
     count = 0 if suspects is None else int(suspects.value.value)
     judged = results.metric != RANKING and choice.learner in results.learners
-    if judged and 0 < count <= A_FEW * results.data.codes.size:
+    if judged and 0 < count <= A_FEW * len(results.rows):
         return [f"{counted(count, 'label')} {'is' if count == 1 else 'are'} worth a look."]
     return []
 
@@ -174,7 +185,7 @@ def _table(results: Results) -> Sheet:
     """The metric, what changes when it is retrained, and the rows of the fits."""
     figure, changes = _changes(results)
     rows: list[tuple[Cell, ...]] = [
-        (name, each.estimate, changes.get(name), each.rows)
+        (name, each.estimate, changes.get(name), each.rows or None)
         for name, each in sorted(results.scored.items(), key=lambda item: -item[1].estimate.value)
     ]
     return Sheet(
@@ -217,3 +228,95 @@ def _rounded(rows: float) -> str:
 
 def _small(title: str) -> str:
     return title[:1].lower() + title[1:]
+
+
+# Rows and one model that were given: does it beat the geometry, where are errors, do labels limit it?
+
+
+def _of_rows(results: Results, findings: Sequence[Finding]) -> tuple[str, ...]:
+    assert results.complexity is not None
+    sentences = []
+    warnings = [each for each in findings if each.level == "warning"]
+    if warnings:
+        more = f", the first of {counted(len(warnings), 'warning')}" if len(warnings) > 1 else ""
+        sentences.append(f"First see to {warnings[0].code}{more}: {_small(warnings[0].title)}.")
+    if not results.checks:
+        counts = results.complexity.geometry.counts
+        sentences.append(
+            f"Taking the nearest class predicts {percent(results.complexity.baseline_accuracy)} of "
+            f"{counted_rows(len(results.complexity))} correctly: that is what a model must beat, besides the largest "
+            f"class ({share(float(counts.max() / counts.sum()))})."
+        )
+    else:
+        check = most_accurate(results.checks)
+        versus = check.versus
+        words = {"yes": "beats", "no": "is below", "not shown": "is not shown to beat"}[versus.verdict]
+        sentences.append(
+            f"{sentence_name(check.name)} {words} the geometry: {share(versus.model['accuracy'].value)} of "
+            f"{counted_rows(versus.rows, verb=True)} predicted correctly, "
+            f"{share(versus.baseline['accuracy'].value)} by the nearest class, a difference of "
+            f"{points(versus.difference['accuracy'])}."
+        )
+        sentences.append(_where(results, check))
+    sentences.append(_labels_in_words(results))
+    if results.unlike is not None:
+        sentences.append(unlike_in_words(results.unlike))
+    return tuple(sentences)
+
+
+def _where(results: Results, check: ModelCheck) -> str:
+    """Where errors concentrate, or why that is unknown."""
+    if check.name in results.slices and check.against is not None:
+        return concentrated(results.slices[check.name], check)
+    # Without `against`, there are no two kinds of rows to compare.
+    return check.why if check.against is None else f"Slices were not searched: {results.why.get('slices', '')}"
+
+
+def _beside_the_nearest_class(results: Results) -> Sheet | None:
+    """The model beside the nearest class."""
+    if not results.checks:
+        return None
+    check = most_accurate(results.checks)
+    figures = (check.versus.model, check.versus.baseline, check.versus.difference)
+    rows: list[tuple[Cell, ...]] = [
+        (measure_in_words(measure), *(each[measure] for each in figures)) for measure in MEASURES
+    ]
+    columns = ("measure", quoted(check.name), "nearest class", "difference")
+    return Sheet("verdict", "The model and the nearest class", columns, tuple(rows), sort=False)
+
+
+def _labels_in_words(results: Results) -> str:
+    """Whether labels limit the accuracy, and how many to check."""
+    labels = results.labels
+    assert labels is not None
+    if not labels.share.known:
+        return f"Whether wrong labels limit the accuracy is {labels.share.kind}."
+    listed = labels.listed.size
+    look = (
+        f"{counted(listed, 'label')} {'is' if listed == 1 else 'are'} worth a look" if listed else "none is suspected"
+    )
+    limit = f"about {percent(labels.share)} of the labels are wrong"
+    if not labels.errors:
+        return f"Labels: {limit}; {look}."
+    explained = labels.explained
+    limits = explained.low >= 0.5
+    start = "Labels limit the accuracy" if limits else "Labels are not what limits the accuracy"
+    if explained.low < 0.5 <= explained.high:
+        start = "Whether labels limit the accuracy is open"
+    if not limits and labels.unclear:
+        # Labels wrong towards a similar class look like overlap, so no share of them can be given.
+        limit = f"If they are spread over the classes, about {percent(labels.share)} of the labels are wrong"
+        further = "whether labels wrong towards a similar class limit the accuracy is unknown"
+        return f"{limit}, which explains {percent(explained)} {_whose_errors(results)}; {further}; {look}."
+    return f"{start}: {limit}, which explains {percent(explained)} {_whose_errors(results)}; {look}."
+
+
+def _whose_errors(results: Results) -> str:
+    """Whose errors the result on labels counts: the model's only if it predicts its likeliest class in every row."""
+    best = results.most_accurate
+    shares = None if best is None else results.predicted[best].probabilities
+    if best is None or shares is None:
+        return "of the nearest class's errors"
+    if (results.predicted[best].labels == shares.argmax(axis=1)).all():
+        return f"of the errors of {quoted(best)}"
+    return "of the errors of the largest probability"

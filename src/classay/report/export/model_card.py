@@ -62,9 +62,9 @@ def _lines(report: Report) -> Iterator[str]:
 
 
 def _verdict(report: Report) -> Iterator[str]:
-    """The verdict of a page without an overview of learners, which has the same figures."""
+    """The verdict, unless it is about learners, of which the overview has the same figures."""
     verdict = report.verdict
-    if not verdict.sentences or any(sheet.key == "overview" for sheet in report.sheets()):
+    if not verdict.sentences or (verdict.learner and any(sheet.key == "overview" for sheet in report.sheets())):
         return
     yield from ("### Verdict", "", *(f"- {escaped(sentence)}" for sentence in verdict.sentences), "")
     if verdict.table is not None:

@@ -9,7 +9,7 @@ from ...network.prototypes.structure import RANDOM_STRUCTURE
 from ...network.quality.quality import CONVERGED, NetworkQuality
 from ..document.phrases import percent
 from ..results import Results
-from .rules import Judge, Outcome, Said, rule, say
+from .rules import Judge, Outcome, Said, fits_of, rule, say
 
 HALF = 0.5
 """Below this share of the present accuracy, the forecast is a warning."""
@@ -20,7 +20,7 @@ def more_classes(results: Results, judge: Judge) -> Outcome:
     """How accurate would the best learner be with ten times the classes?"""
     if results.classes is None:
         return results.why.get("classes", "there are no scores that allow a forecast")
-    forecast, size = results.classes.forecast, results.data.classes.size
+    forecast, size = results.classes.forecast, results.rows.classes.size
     now, later = forecast.curve.at(size), forecast.estimates[-1]
     if not later.known:
         return "these scores allow no forecast"
@@ -35,7 +35,7 @@ def more_classes(results: Results, judge: Judge) -> Outcome:
         "classes",
         later,
         name=results.classes.learner,
-        rows="" if held is None else f" (fits on {held.fit_rows:,} rows)",
+        fits=fits_of(held),
         now=now,
         size=size,
         tenfold=10 * size,

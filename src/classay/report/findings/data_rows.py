@@ -13,7 +13,7 @@ from ...learner.records.base import OutOfFold
 from ...learner.scores.comparison import EVENTS, difference_over_rows, nearly_constant, placements, ranks_by_row
 from ..document.phrases import distance_in_words, joined, points, quoted, share, signed
 from ..results import Results
-from .rules import EVERYONE, Judge, Outcome, Said, complexity, every_learner, full_fits, full_folds, rule, say
+from .rules import EVERYONE, Judge, Outcome, Said, complexity, every_learner, fits_of, full_fits, full_folds, rule, say
 
 LEVEL = 0.95
 """Confidence level at which a learner is ahead; that of being below is the page's."""
@@ -70,13 +70,13 @@ def geometric_baseline(results: Results, judge: Judge) -> Outcome:
 def _lead(name: str, held: OutOfFold, results: Results, judge: Judge) -> _Lead | None:
     """The lead in accuracy; in AUC where predictions are nearly constant; None if neither can be said."""
     assert results.complexity is not None
-    data, places = results.data, np.searchsorted(results.measured, held.rows)
+    places = np.searchsorted(results.measured, held.rows)
     ranked = nearly_constant(held.labels)
-    own: Floats | None = held.right.astype(float)
-    baseline = (results.complexity.predicted[places] == data.classes[held.truth]).astype(float)
+    own: Floats | None = held.correct
+    baseline = (results.complexity.predicted[places] == held.classes[held.truth]).astype(float)
     if ranked:
         positive = held.truth == 1
-        if data.classes.size != 2 or min(positive.sum(), (~positive).sum()) < EVENTS:
+        if held.classes.size != 2 or min(positive.sum(), (~positive).sum()) < EVENTS:
             return None
         own = ranks_by_row(held)
         likely = np.exp(-results.complexity.values[places])
@@ -92,14 +92,15 @@ def _below(outcome: str, leads: list[_Lead], common: dict[str, object]) -> Said:
     first = min(leads, key=lambda each: each.lead.value)
     others = [f"{quoted(each.learner)} ({each.in_words})" for each in leads if each is not first]
     too = f" Also below that: {joined(others)}." if others else ""
-    return say(outcome, first.learner, first.lead, both=first.in_words, rows=first.held.fit_rows, too=too, **common)
+    return say(outcome, first.learner, first.lead, both=first.in_words, fits=fits_of(first.held), too=too, **common)
 
 
 def _doubtful(of: str, leads: list[_Lead], common: dict[str, object]) -> Said:
     names = joined([f"{quoted(each.learner)} ({signed(each.lead)})" for each in leads])
     names += " is" if len(leads) == 1 else " are"
     unit = "points of AUC" if any(each.ranked for each in leads) else "points"
-    return say("doubtful", of, leads[0].lead, names=names, unit=unit, rows=leads[0].held.fit_rows, **common)
+    fits = fits_of(leads[0].held).replace(" (", "; ").rstrip(")")
+    return say("doubtful", of, leads[0].lead, names=names, unit=unit, fits=fits, **common)
 
 
 LEAST_SHARE = 0.01
@@ -111,11 +112,11 @@ def suspected_labels(results: Results, judge: Judge) -> Outcome:
     """Are labels wrong, and do they limit the accuracy?"""
     if results.suspicions.leak:
         return "one column predicts the label (D205): labels that it contradicts are no surprise"
-    if results.labels is None or not results.predicted:
+    if results.labels is None or (results.fitted and not results.predicted):
         return results.why.get("complexity", "there are no cross-validated predictions")
     labels, rows = results.labels, results.measured.size
     # Rows that equal a row with another label are reported as such: nobody can know which label is wrong.
-    named = int((~results.data.contradicted_rows[results.measured[labels.listed]]).sum())
+    named = int((~results.rows.contradicted_rows[results.measured[labels.listed]]).sum())
     listed, number = labels.listed.size, labels.number
     if not labels.share.known:
         outcome = "unknown_some" if listed else "unknown"
@@ -130,7 +131,11 @@ def suspected_labels(results: Results, judge: Judge) -> Outcome:
     return say("many" if many else "some", "data", exact(listed, "count"), count=count, answer=labels.answer)
 
 
-@rule("D203")
+def _rows(results: Results) -> str:
+    return results.no_rows
+
+
+@rule("D203", _rows)
 def contradictory_rows(results: Results, judge: Judge) -> Outcome:
     """Do rows contradict each other?"""
     data = results.data
@@ -145,7 +150,7 @@ SHIFT = 0.01
 """Smallest difference in accuracy that matters."""
 
 
-@rule("D204")
+@rule("D204", _rows)
 def duplicate_rows(results: Results, judge: Judge) -> Outcome:
     """Do copies of rows make accuracy look better than it is?"""
     data = results.data

@@ -61,8 +61,7 @@ def paired_difference(results: Results, one: str, other: str, figure: str, level
     if figure == "accuracy" and first is not None and second is not None:
         if not np.array_equal(first.rows, second.rows):
             return None
-        rights = [held.right for held in (first, second)]
-        return difference_over_rows(rights[0], rights[1], level, first.groups)
+        return difference_over_rows(first.correct, second.correct, level, first.groups)
     measures = {"refit_accuracy": accuracy_difference, "stability": stability_difference}
     learners = [results.learners[name] for name in (one, other) if name in results.learners]
     if figure not in measures or len(learners) < 2 or not comparable(*learners):

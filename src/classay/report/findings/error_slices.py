@@ -20,7 +20,7 @@ from ...regions.outcome import BinaryOutcome, GroupedOutcome
 from ...regions.region import Region
 from ..document.phrases import joined, quoted, share
 from ..results import Results
-from .rules import EVERYONE, Judge, Outcome, Said, full_fits, full_folds, most_accurate, rule, say
+from .rules import EVERYONE, Judge, Outcome, Said, fits_of, full_fits, full_folds, most_accurate, rule, say
 
 ALWAYS = 0.99
 """A learner that is equally certain of this share of its predictions is always certain."""
@@ -90,7 +90,7 @@ def _concentrated(
         condition=here.condition,
         size=here.size,
         tested=held.rows.size,
-        rows=held.fit_rows,
+        fits=fits_of(held),
         rest=here.rest_rate,
         elsewhere=f"compared with {share(here.rest_rate)} elsewhere" if here.rest_rate else "and none elsewhere",
         scores=scores,

@@ -9,9 +9,13 @@ import numpy as np
 from ...intervals import Estimate, exact
 from ...learner.scores.comparison import mean_over_rows
 from ...notes import Note
+from ..document.figures import predicted_share
 from ..document.phrases import joined, one_line, percent, quoted
 from ..results import LearnerResults, Results
 from .rules import EVERYONE, Judge, Outcome, Said, full_fits, full_folds, most_accurate, refits, rule, say
+
+NEARLY_ALL = 0.99
+"""Up to this share of items with a prediction, missing ones are a warning."""
 
 
 @rule("L106")
@@ -19,6 +23,12 @@ def failed_refits(results: Results, judge: Judge) -> Outcome:
     """Did every refit succeed?"""
     findings = [_failures(one) for one in results.learners.values() if one.labelings.failures]
     findings += [_no_results(name, results) for name in results.failed]
+    if results.given and not results.rows_known:
+        shares = {name: predicted_share(results, name) for name in results.predicted}
+        lacking = {name: share for name, share in shares.items() if share.value < 1}
+        findings += [_missing(name, share, judge) for name, share in lacking.items()]
+        if not (findings or results.learners):
+            return say("complete", EVERYONE, exact(0, "count"), items=len(results.rows))
     if not (findings or results.learners):
         return refits(results)
     count = sum(int(one.labelings.present.sum()) for one in results.learners.values())
@@ -29,6 +39,11 @@ def _failures(learner: LearnerResults) -> Said:
     failures, count = learner.labelings.failures, learner.labelings.present.size
     error, number = one_line(failures[0].error), len(failures)
     return say("some", learner.name, exact(number, "count"), failures=number, refits=count, error=error)
+
+
+def _missing(name: str, share: Estimate, judge: Judge) -> Said:
+    outcome = "missing" if judge.widened(share).high < NEARLY_ALL else "few_missing"
+    return say(outcome, name, share)
 
 
 def _no_results(name: str, results: Results) -> Said:
@@ -116,7 +131,7 @@ def more_rows(results: Results, judge: Judge) -> Outcome:
     if there.size < 2 or labelings.truth.size != test.size:
         return "test points have no cross-validated predictions"
     before = (labelings.labels == labelings.truth).mean(axis=(0, 1))[there]
-    gains = held.right[place[there]].astype(float) - before
+    gains = held.correct[place[there]] - before
     groups = results.data.groups_of(test[there])
     clearly, usual = (mean_over_rows(gains, level, groups) for level in (CLEAR, LEVEL))
     sizes = {"large": held.fit_rows, "small": small}

@@ -1,4 +1,4 @@
-"""Rules on refits, which vary with the training sample and the seed: L102, L103, L104, L108, L109."""
+"""Rules on refits, which vary with training sample and seed: L102, L103, L104, L108, L109; and on runs: L115."""
 
 from __future__ import annotations
 
@@ -237,3 +237,26 @@ def _agreement(learner: LearnerResults) -> Estimate | None:
         close = [float(stats.spearmanr(one, other).statistic) for one, other in pairs]
     known = [each for each in close if not math.isnan(each)]
     return of_mean(known, kind="rank correlation of scores, over splits") if len(known) > 1 else None
+
+
+OFTEN = 0.9
+"""Below this agreement with itself, a model changes its predictions often."""
+
+
+@rule("L115")
+def asked_again(results: Results, judge: Judge) -> Outcome:
+    """Does a model predict the same when it is asked again?"""
+    runs = results.runs
+    again = [] if runs is None else [rater for rater in runs.raters.raters if rater.self_agreement.known]
+    if runs is None or not again:
+        return "every row was predicted once (--run)"
+    enough = "" if runs.repeats is None else f" {runs.repeats.repeats.value:.0f} runs per item suffice for accuracy."
+    findings = []
+    for rater in again:
+        wide = judge.widened(rater.self_agreement)
+        if wide.low < OFTEN:
+            outcome = "often" if wide.high < OFTEN else "sometimes"
+            parts = {"runs": rater.n_runs, "changed": rater.changed, "enough": enough}
+            findings.append(say(outcome, rater.name, rater.self_agreement, **parts))
+    least = min(again, key=lambda rater: rater.self_agreement.value)
+    return findings or say("fine", EVERYONE, least.self_agreement, name=least.name)

@@ -188,9 +188,14 @@ def full_folds(results: Results) -> dict[str, OutOfFold]:
     return {name: held for name, held in results.predicted.items() if held.is_full}
 
 
+def fits_of(held: OutOfFold | None) -> str:
+    """The rows of the fits behind predictions, in parentheses; nothing where these are not known."""
+    return "" if held is None or not held.fit_rows else f" (fits on {held.fit_rows:,} rows)"
+
+
 def most_accurate(held: Mapping[str, OutOfFold], results: Results) -> str:
     """The learner whose cross-validated predictions are right most often."""
-    return max(held, key=lambda name: float(held[name].right.mean()))
+    return max(held, key=lambda name: float(held[name].correct.mean()))
 
 
 def every_learner(asked: Mapping[str, Any], results: Results) -> str:

@@ -13,16 +13,18 @@ from ...intervals import Estimate, exact, of_proportion_by_group
 from ...learner.records.base import OutOfFold
 from ...learner.scores.comparison import (
     EVENTS,
+    accuracy_over_rows,
     classes_with_rows,
     difference_over_rows,
     mean_over_rows,
+    overconfidence,
     ranks_by_row,
     ranks_of_class,
 )
 from ...splits import PerRow, fold_of_rows
 from ..document.phrases import joined, points, quoted
 from ..results import Results
-from .rules import EVERYONE, Judge, Outcome, Said, every_learner, full_fits, full_folds, rule, say
+from .rules import EVERYONE, Judge, Outcome, Said, every_learner, fits_of, full_fits, full_folds, rule, say
 
 LEVEL = 0.95
 """Confidence level of differences that are not shared by all warnings of a page."""
@@ -31,14 +33,14 @@ LEVEL = 0.95
 @rule("L101", full_fits)
 def largest_class(results: Results, judge: Judge) -> Outcome:
     """Is a learner better than always predicting the largest class?"""
-    data, held = results.data, full_folds(results)
+    data, held = results.rows, full_folds(results)
     largest = int(np.argmax(np.bincount(data.codes)))
     always = data.codes == largest
     if int((~always).sum()) < EVENTS:
         return f"fewer than {EVENTS} rows are not of the largest class"
     common = {"label": quoted(data.classes[largest]), "chance": float(always.mean())}
     leads = {
-        name: difference_over_rows(each.right, always[each.rows], LEVEL, each.groups) for name, each in held.items()
+        name: difference_over_rows(each.correct, always[each.rows], LEVEL, each.groups) for name, each in held.items()
     }
     least = min(leads, key=lambda name: leads[name].value)
     return [
@@ -54,8 +56,8 @@ def _no_better(name: str, held: OutOfFold, lead: Estimate, results: Results, com
     return say(
         "ranked" if ranked else "no_better" if clearly else "unclear",
         name,
-        of_proportion_by_group(held.right, groups),
-        rows=held.fit_rows,
+        accuracy_over_rows(held),
+        fits=fits_of(held),
         lead="" if clearly else f", which is lower by {points(lead)}",
         scores=""
         if auc is None
@@ -89,7 +91,7 @@ class _Missed(NamedTuple):
 @rule("L105", full_fits, basis="folds")
 def missed_class(results: Results, judge: Judge) -> Outcome:
     """Is there a class that a learner hardly ever finds?"""
-    judged = len(classes_with_rows(results.data.codes))
+    judged = len(classes_with_rows(results.rows.codes))
     if not judged:
         return f"no class has {EVENTS} rows"
     findings = []
@@ -99,13 +101,13 @@ def missed_class(results: Results, judge: Judge) -> Outcome:
             classes = [each for each in missed if each.is_ranked == ranked]
             if classes:
                 findings.append(_hardly_found(name, held, classes, ranked))
-    few = results.data.classes.size - judged
+    few = results.rows.classes.size - judged
     unjudged = f"; {few} of {few + judged} classes have fewer than {EVENTS} rows and were not judged" if few else ""
     return findings or say("fine", EVERYONE, exact(0, "count"), few=unjudged, judged=judged)
 
 
 def _missed(held: OutOfFold, results: Results) -> list[_Missed]:
-    data = results.data
+    data = results.rows
     codes, right, groups = held.truth, held.right, held.groups
     shares, two = np.bincount(data.codes) / data.codes.size, data.classes.size == 2
     missed = []
@@ -129,7 +131,7 @@ def _hardly_found(name: str, held: OutOfFold, missed: list[_Missed], ranked: boo
         name,
         exact(len(missed), "count"),
         classes=f"{'class' if len(missed) == 1 else 'classes'} {named}{more}",
-        rows=held.fit_rows,
+        fits=fits_of(held),
         share=sum(each.share for each in missed),
         scores="" if auc is None else f" Its scores rank rows of class {label} with an AUC of {auc:.2f}.",
     )
@@ -172,12 +174,16 @@ class _Gap:
 @rule("L111", full_fits)
 def calibration(results: Results, judge: Judge) -> Outcome:
     """Are the probabilities of a learner as high as its predictions are right?"""
-    able = {name: held for name, held in full_folds(results).items() if held.probabilities is not None}
+    able = {
+        name: held
+        for name, held in full_folds(results).items()
+        if held.probabilities is not None or overconfidence(held) is not None
+    }
     if not able:
         return "no learner gives probabilities"
     if results.suspicions.rows_belong_together:
         return "rows belong together (D206), so that it is right too often"
-    level = 1 - CHANCE / (len(able) * (results.data.classes.size + 1))
+    level = 1 - CHANCE / (len(able) * (results.rows.classes.size + 1))
     off = [gap for name, held in able.items() if (gap := _gap(name, held, results, level)).is_off]
     if off:
         return _off(sorted(off, key=lambda each: -abs(each.gap.value)), able)
@@ -190,12 +196,17 @@ def calibration(results: Results, judge: Judge) -> Outcome:
 
 def _gap(name: str, held: OutOfFold, results: Results, level: float) -> _Gap:
     """The largest of: mean sureness minus accuracy, and mean probability of each class minus its share."""
-    assert held.probabilities is not None
     codes, groups = held.truth, held.groups
+    # Of other systems, or of several runs: only how sure they are of what they predict.
+    gap = overconfidence(held, level) if held.probabilities is None or held.share_right is not None else None
+    if gap is not None:
+        right = float(held.correct.mean())
+        return _Gap(name, gap, right + gap.value, right)
+    assert held.probabilities is not None
     probabilities = held.probabilities / held.probabilities.sum(axis=1, keepdims=True)
     sure, right = probabilities.max(axis=1), (probabilities.argmax(axis=1) == codes).astype(float)
     gaps = [_Gap(name, mean_over_rows(sure - right, level, groups), float(sure.mean()), float(right.mean()))]
-    for code, label in enumerate(results.data.classes):
+    for code, label in enumerate(results.rows.classes):
         own, of_class = (codes == code).astype(float), probabilities[:, code]
         gap = mean_over_rows(of_class - own, level, groups)
         gaps.append(_Gap(name, gap, float(of_class.mean()), float(own.mean()), label))
@@ -214,7 +225,7 @@ def _off(off: list[_Gap], held_out: dict[str, OutOfFold]) -> Said:
         high="high" if first.gap.value > 0 else "low",
         mean=first.mean,
         real=first.real,
-        rows=held.fit_rows,
+        fits=fits_of(held),
         direction=first.direction,
         size=first.size,
         label=first.of,
@@ -240,7 +251,7 @@ class _Threshold:
 @rule("L112")
 def threshold(results: Results, judge: Judge) -> Outcome:
     """Would another threshold cost less?"""
-    data = results.data
+    data = results.rows
     counts = np.bincount(data.codes, minlength=data.classes.size)
     rarer = int(counts.argmin())
     if counts.size != 2 or counts[rarer] > UNEQUAL * counts.sum():

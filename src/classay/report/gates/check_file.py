@@ -262,7 +262,7 @@ def _shared_gates(report: Report) -> list[str]:
 
 def _forbidden(report: Report) -> list[str]:
     warned = {each.code for each in report.warnings}
-    fine = sorted({each.code for each in report.findings if each.level == "fine" and each.code[0] != "P"} - warned)
+    fine = sorted({each.code for each in report.findings if each.level == "fine"} - warned)
     text = ", ".join(_toml(code) for code in fine)
     return ["# Findings that the first report does not have, and that must not appear:", f"forbid = [{text}]"]
 

@@ -19,7 +19,6 @@ from ..document.glossary import term_of
 from ..document.phrases import number
 from ..export.files import open_report
 from ..findings.differences import paired_difference
-from ..results import Results
 from .gate import FIGURES, AnyGate, Ban, Gate, PairGate, gate_from
 
 CANDIDATE, CHAMPION = "candidate", "champion"
@@ -74,8 +73,7 @@ def assert_gates(report: Any, *gates: str, against: Any = None, min_effect: floa
     document, before = _document(report, "report"), None if against is None else _document(against, "against")
     if not gates and before is None:
         raise InputError('There are no gates; expected at least one, such as "accuracy >= 0.9".')
-    parts = report.parts if isinstance(report, Characterization) else None
-    paired = partial(paired_difference, parts) if isinstance(parts, Results) else None
+    paired = partial(paired_difference, report.parts) if isinstance(report, Characterization) else None
     parsed = [gate_from(text) for text in gates]
     verdicts = check_gates(document, parsed, before=before, paired=paired, min_effect=min_effect)
     failed = [each for each in verdicts if not each.passed]

@@ -17,7 +17,7 @@ from ...estimators.spec import learners_from_texts
 from ...estimators.trial import ready
 from ...expect import InputError
 from ...learner.fitting import checks
-from ..results import DataResults
+from ...tables.data import Data
 
 RESERVED = ("data", "classes")
 CONTRAST = ("tree", "nearest neighbours")
@@ -96,7 +96,7 @@ class Tried:
     failed: dict[str, str]
 
 
-def tried(learners: Mapping[str, Any], data: DataResults, seed: int) -> Tried:
+def tried(learners: Mapping[str, Any], data: Data, seed: int) -> Tried:
     """Try each learner on a few rows of the table. Raises InputError if none takes it."""
     usable: dict[str, Any] = {}
     wrapped: dict[str, str] = {}
@@ -105,7 +105,7 @@ def tried(learners: Mapping[str, Any], data: DataResults, seed: int) -> Tried:
         try:
             if data.per_row.weights is not None:
                 expect_weights(learner)
-            trial = ready(learner, data.for_learners, data.labels, seed, data.texts)
+            trial = ready(learner, data.X, data.y, seed, data.texts)
         except InputError as mistake:
             failed[name] = str(mistake)
             continue

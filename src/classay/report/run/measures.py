@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from copy import copy
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,13 +15,14 @@ from ...arrays import Floats, Ints
 from ...classes.curve.curve import accuracy_curve
 from ...classes.extrapolate.extrapolate import extrapolate
 from ...classes.information.information import information
-from ...data.labels.wrong_labels import WrongLabels
+from ...data.labels.wrong_labels import FALSE_ALARMS, WrongLabels
 from ...data.model.error_slices import Slices, slices
 from ...data.model.new_rows import UnlikeKnown
 from ...data.row_complexity import Complexity
 from ...data.rows import complexity
+from ...data.text import embed
 from ...estimators.encoder import numbers, numbers_of_two
-from ...expect import InputError
+from ...expect import InputError, shown
 from ...inputs import take
 from ...learner.fitting.checks import Setup
 from ...learner.fitting.schemes import Retrain
@@ -29,10 +32,11 @@ from ...learner.record import record
 from ...learner.records.base import OutOfFold
 from ...learner.records.labelings import Labelings
 from ...learner.rounds import RecordRounds
+from ...learner.scores.comparison import ACCURACY, RANKING, metric_for, scored
 from ...learner.scores.retrain_change import Retraining, retraining
 from ...learner.stability.stability import stability
-from ..model_check import ModelCheck, check_held_out
-from ..results import ClassesResults, DataResults, LearnerResults, Results
+from ...tables.data import Data
+from ..results import ClassesResults, LearnerResults, ModelCheck, Results
 from .clock import Clock
 from .rows import sampled
 from .settings import Effort
@@ -42,6 +46,37 @@ REPLACED = 0.1
 """Share of the rows that a retraining replaces."""
 LEAST_CLASSES, ENOUGH_CLASSES = 5, 20
 """Smallest number of classes for a forecast of more classes where it is asked for, and where it is not."""
+ADDED = ("complexity", "confidence")
+"""What is known of a row besides its columns, and searched for slices like a column."""
+OFF_ONE = 0.01
+"""Probabilities of a row may add up to 1 up to this."""
+MOST_COLUMNS = 100
+"""Each column alone is searched in tables with at most so many columns."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GeometryOptions:
+    """How rows are measured: as in `classay.complexity`, and for a column of text as in `classay.embed`.
+
+    `false_alarms` is the share of the labels to check that may be right, and half of it of rows unlike the known ones.
+    """
+
+    distance: str = "auto"
+    covariance: str = "auto"
+    aim: str = "fit"
+    paper: bool = False
+    false_alarms: float = FALSE_ALARMS
+    embed_texts: bool = False
+    text_model: str = "wordllama"
+    cache: str | Path | None = None
+
+    @property
+    def of_complexity(self) -> dict[str, Any]:
+        """The keywords of `complexity`."""
+        return {"distance": self.distance, "covariance": self.covariance, "aim": self.aim, "paper": self.paper}
+
+
+USUAL = GeometryOptions()
 
 
 def learner_results(
@@ -75,17 +110,45 @@ def learner_results(
     )
 
 
-def slices_of(predicted: dict[str, OutOfFold], data: DataResults, seed: int, why: dict[str, str]) -> dict[str, Slices]:
-    """Where errors concentrate among the rows that each learner predicts, of those of which this can be said."""
+def slices_of(results: Results, seed: int, why: dict[str, str]) -> dict[str, Slices]:
+    """Where errors concentrate among the rows that each model predicts, of those of which this can be said."""
     made: dict[str, Slices] = {}
-    for name, held in predicted.items():
-        rows = data.X if held.rows.size == data.codes.size else take(data.X, held.rows)
+    table = results.rows.table
+    if not table.shape[1]:
+        why["slices"] = "there are no other columns"
+        return made
+    for name, held in results.predicted.items():
+        rows = table if held.rows.size == len(table) else take(table, held.rows)
         try:
-            wrong, groups = ~held.right, held.groups
-            made[name] = slices(rows, wrong, random_state=seed, groups=groups)
+            made[name] = slices(rows, ~held.right, random_state=seed, groups=held.groups)
         except InputError as too_little:
             why["slices"] = str(too_little)
     return made
+
+
+def with_predictions(
+    results: Results,
+    seed: int,
+    metrics: tuple[str, ...] = (),
+    more_classes: bool | None = None,
+    options: GeometryOptions = USUAL,
+) -> Results:
+    """The results with all figures of its predictions: slices, against the geometry, more classes, labels, metrics."""
+    why = dict(results.why)
+    asked = [name for name in results.predicted if name not in results.contrast]
+    results = replace(results, slices=slices_of(results, seed, why))
+    results = replace(results, checks=checks_of(results, asked, seed))
+    results = replace(results, classes=classes_of(results, why, more_classes), why=why)
+    results = replace(results, labels=wrong_labels_of(results, options.false_alarms))
+    full = {name: held for name, held in results.predicted.items() if held.is_full}
+    metric = metric_for(next(iter(metrics), None), full)
+    # What costs nothing is shown besides the metric that was asked for.
+    usual = (ACCURACY, RANKING) if results.rows.classes.size == 2 else (ACCURACY,)
+    by_metric = {
+        each: {name: one for name, held in full.items() if (one := scored(each, name, held, seed)) is not None}
+        for each in dict.fromkeys((metric, *metrics, *usual))
+    }
+    return replace(results, metric=metric, scored=by_metric.pop(metric), more_metrics=by_metric)
 
 
 def kinship_of(records: dict[str, Labelings], seed: int, why: dict[str, str]) -> Kinship | None:
@@ -100,42 +163,143 @@ def kinship_of(records: dict[str, Labelings], seed: int, why: dict[str, str]) ->
         return None
 
 
-def complexity_of(
-    data: DataResults, rows: Ints, seed: int, why: dict[str, str]
-) -> tuple[Complexity | None, UnlikeKnown | None]:
-    """How hard the rows are, of a large table those of a sample; and which rows of the test part are unlike them."""
-    known = data.X if rows.size == data.codes.size else take(data.X, rows).reset_index(drop=True)
-    try:
-        X_test = None
-        if data.test is None:
-            X = numbers(known, data.texts)
-        else:
-            X, X_test = numbers_of_two(known, data.test.table(data.X.columns), data.texts)
-        made = complexity(X, data.classes[data.codes[rows]], random_state=seed, groups=data.groups_of(rows))
-    except InputError as mistake:
-        why["complexity"] = str(mistake)
-        return None, None
-    try:
-        return made, None if X_test is None else made.unlike_known(X_test)
-    except InputError as mistake:
-        why["unlike"] = str(mistake)
-        return made, None
+@dataclass(frozen=True)
+class RowFigures:
+    """Complexity of rows and which test rows are unlike them; texts that were embedded, and remarks on the rows."""
+
+    complexity: Complexity | None = None
+    unlike: UnlikeKnown | None = None
+    texts: tuple[str, ...] | None = None
+    remarks: tuple[str, ...] = ()
+    why: dict[str, str] = field(default_factory=dict)
 
 
-def checks_of(
-    held_out: dict[str, OutOfFold], data: DataResults, measured: Ints, result: Complexity | None, seed: int
-) -> dict[str, ModelCheck]:
-    """Cross-validated predictions against the geometry, by learner; nothing without a complexity."""
-    if result is None:
+def row_figures(
+    data: Data, rows: Ints, seed: int, options: GeometryOptions = USUAL, on_test: bool = False
+) -> RowFigures:
+    """How hard rows are, of a large table those of a sample; or, `on_test`, how hard test rows are by the others."""
+    known = data if rows.size == len(data) else replace(data.take(rows), test=data.test)
+    settings, test = options.of_complexity, known.test
+    try:
+        X, X_test, texts, remarks = _as_numbers(known, options)
+        made = measured = complexity(X, known.y, groups=known.groups, random_state=seed, **settings)
+        if on_test and test is not None:
+            groups = known.groups
+            if groups is not None and test.groups is not None:
+                groups = np.concatenate([groups, test.groups])
+            measured = complexity(
+                X, known.y, X_eval=X_test, y_eval=test.y, groups=groups, random_state=seed, **settings
+            )
+    except InputError as mistake:
+        if on_test or options != USUAL:
+            raise
+        return RowFigures(why={"complexity": str(mistake)})
+    figures = RowFigures(measured, None, texts, remarks)
+    if test is None:
+        return figures
+    try:
+        # Known rows must not count in their own geometry: otherwise new ones look unusual.
+        outside = made
+        if options.paper:
+            outside = complexity(X, known.y, distance=made.distance, groups=known.groups, random_state=seed)
+        return replace(figures, unlike=outside.unlike_known(X_test, options.false_alarms / 2))
+    except InputError as mistake:
+        return replace(figures, why={"unlike": str(mistake)})
+
+
+def _as_numbers(data: Data, options: GeometryOptions) -> tuple[Any, Any, tuple[str, ...] | None, tuple[str, ...]]:
+    """Rows and test rows as numbers, the texts that were embedded, and remarks on how they were converted."""
+    tables = [part.table for part in (data, data.test) if part is not None]
+    if options.embed_texts and data.text is not None:
+        texts = [table[data.text].fillna("").tolist() for table in tables]
+        others = [column for column in tables[0].columns if column != data.text]
+        unused = f" Other columns are not used for distances: {shown(others)}." if others else ""
+        vectors = [embed(part, options.text_model, options.cache) for part in texts]
+        remark = f"Texts of {data.text!r}, embedded by {options.text_model}.{unused}"
+        return vectors[0], vectors[-1], tuple(texts[-1]), (remark,)
+    gaps = sum(int(table.isna().any(axis=1).sum()) for table in tables)
+    filled = (
+        f"{gaps} of {sum(map(len, tables))} rows have missing values: numbers were filled with the median of their "
+    )
+    remarks = (f"{filled}column.",) if gaps else ()
+    # The paper inverts every covariance as it is, which all indicators of a category would not allow.
+    independent = options.paper and options.distance in ("auto", "mahalanobis", "correlation")
+    if data.test is None:
+        return numbers(tables[0], data.texts, independent=independent), None, None, remarks
+    two = numbers_of_two(tables[0], tables[1], data.texts, independent=independent)
+    return *two, None, remarks
+
+
+def checks_of(results: Results, names: Iterable[str], seed: int) -> dict[str, ModelCheck]:
+    """Predictions of these models against the geometry of the rows; nothing without a complexity."""
+    if results.complexity is None:
         return {}
-    return {name: check_held_out(name, held, measured, result, data.X, seed) for name, held in held_out.items()}
+    return {name: check_model(name, results.predicted[name], results, seed) for name in names}
 
 
-def classes_of(
-    data: DataResults, held_out: dict[str, OutOfFold], why: dict[str, str], wanted: bool | None = None
-) -> ClassesResults | None:
+def check_model(name: str, held: OutOfFold, results: Results, seed: int) -> ModelCheck:
+    """Compare a model with the geometry, on those measured rows that it predicts."""
+    assert results.complexity is not None
+    rows, at, places = np.intersect1d(results.measured, held.rows, assume_unique=True, return_indices=True)
+    whole = rows.size == len(results.complexity)
+    result = results.complexity if whole else _part(results.complexity, at)
+    table = results.rows.table
+    searched = table if rows.size == len(table) else table.iloc[rows].reset_index(drop=True)
+    confidence = confidence_of(held)
+    added = {"complexity": result.values, "confidence": None if confidence is None else confidence[places]}
+    names = {each: each if each not in searched else f"{each} (classay)" for each in ADDED if added[each] is not None}
+    searched = searched.assign(**{new: added[each] for each, new in names.items()})
+    versus = result.versus(held.classes[held.labels[places]])
+    check = ModelCheck(name, versus, None, None, searched, tuple(names.values()))
+    wrong = ~held.right[places]
+    if wrong.all() or not wrong.any():
+        return replace(check, why=f"Every prediction is {'wrong' if wrong.all() else 'right'}.")
+    check = replace(check, against=result.against(wrong, added["confidence"]))
+    try:
+        found = slices(
+            searched,
+            wrong,
+            by_column=searched.shape[1] <= MOST_COLUMNS,
+            random_state=seed,
+            groups=result.evidence.row_groups,
+        )
+    except InputError as too_little:
+        return replace(check, why=str(too_little))
+    return replace(check, known_slices=found)
+
+
+def _part(result: Complexity, rows: Ints) -> Complexity:
+    """The figures of some rows, by the same geometry; not for its methods, which measure rows again."""
+    per_row = ("values", "labels", "predicted", "nearest", "own_distance", "nearest_distance", "known")
+    evidence = copy(result.evidence)
+    evidence.row_groups = None if evidence.row_groups is None else evidence.row_groups[rows]
+    return replace(result, distances=None, evidence=evidence, **{name: getattr(result, name)[rows] for name in per_row})
+
+
+def probabilities_of(held: OutOfFold) -> Floats | None:
+    """Its probabilities with a sum of 1 in every row, if they are probabilities."""
+    if held.probabilities is None:
+        return None
+    total = held.probabilities.sum(axis=1, keepdims=True)
+    return held.probabilities / total if (np.abs(total - 1) <= OFF_ONE).all() else None
+
+
+def confidence_of(held: OutOfFold) -> Floats | None:
+    """The probability of each prediction; of scores, which are on no such scale, a share that only ranks rows."""
+    if held.confidence is not None:
+        return held.confidence
+    shares = probabilities_of(held)
+    if shares is None and held.scores is not None:
+        with np.errstate(invalid="ignore"):
+            shares = special.softmax(held.scores, axis=1)
+    if shares is None or not np.isfinite(shares).all():
+        return None
+    return np.asarray(shares[np.arange(held.labels.size), held.labels])
+
+
+def classes_of(results: Results, why: dict[str, str], wanted: bool | None = None) -> ClassesResults | None:
     """Forecast for more classes, of the best learner that gives scores; `wanted`: also for fewer than 20 classes."""
-    size = data.classes.size
+    size, held_out = results.rows.classes.size, results.predicted
     if wanted is False:
         why["classes"] = "it was not asked for"
         return None
@@ -148,33 +312,39 @@ def classes_of(
     if held_out and not any(held.is_full for held in held_out.values()):
         why["classes"] = "cross-validated fits had fewer than 90 % of the rows"
         return None
-    scored = {name: held for name, held in held_out.items() if held.scores is not None and held.is_full}
-    if not scored:
+    ranked = {name: held for name, held in held_out.items() if held.scores is not None and held.is_full}
+    if not ranked:
         why["classes"] = "no learner gives a score to every class"
         return None
-    best = max(scored, key=lambda name: float(scored[name].right.mean()))
+    best = max(ranked, key=lambda name: float(ranked[name].correct.mean()))
     try:
-        curve = accuracy_curve(scored[best].scores, scored[best].truth, classes=np.arange(size))
+        curve = accuracy_curve(ranked[best].scores, ranked[best].truth, classes=np.arange(size))
         return ClassesResults(best, extrapolate(curve, [2 * size, 10 * size]), information(curve))
     except InputError as mistake:
         why["classes"] = str(mistake)
         return None
 
 
-def wrong_labels_of(results: Results) -> WrongLabels | None:
+def wrong_labels_of(results: Results, false_alarms: float = FALSE_ALARMS) -> WrongLabels | None:
     """How many labels are wrong, and which: by distances and, where it predicted all rows, by the best learner."""
     if results.complexity is None:
         return None
     best, measured = results.most_accurate, results.measured
     held = None if best is None else results.predicted[best]
-    if held is None or held.scores is None or not np.isin(measured, held.rows).all():
-        return results.complexity.wrong_labels(None)
-    with np.errstate(invalid="ignore"):
-        shares: Floats = special.softmax(held.scores[np.searchsorted(held.rows, measured)], axis=1)
-    return results.complexity.wrong_labels(shares if np.isfinite(shares).all() else None)
+    shares: Floats | None = None
+    if held is not None and np.isin(measured, held.rows).all():
+        places = np.searchsorted(held.rows, measured)
+        if not results.given and held.scores is not None:
+            with np.errstate(invalid="ignore"):
+                shares = special.softmax(held.scores[places], axis=1)
+        elif (probabilities := probabilities_of(held)) is not None:
+            # A test part may have classes that the geometry does not know.
+            shares = probabilities[places][:, np.isin(held.classes, results.complexity.classes)]
+        shares = shares if shares is not None and np.isfinite(shares).all() else None
+    return results.complexity.wrong_labels(shares, false_alarms)
 
 
-def retrained(data: DataResults, learner: Any, name: str, effort: Effort, clock: Clock) -> Retraining | str:
+def retrained(data: Data, learner: Any, name: str, effort: Effort, clock: Clock) -> Retraining | str:
     """What a retraining changes, or why not: fits of nearly full size that share nine tenths of their rows."""
     share = (1 - REPLACED) * (1 if data.test is not None else 1 - effort.test_size)
     data = part_of(data, effort.limited(data.codes.size, share), effort.seed)
@@ -182,8 +352,8 @@ def retrained(data: DataResults, learner: Any, name: str, effort: Effort, clock:
     try:
         refits = record(
             learner,
-            data.for_learners,
-            data.labels,
+            data.X,
+            data.y,
             Retrain(effort.retrains, REPLACED),
             repeats=effort.repeats,
             test_size=min(effort.test_size, effort.tested / data.codes.size),
@@ -232,11 +402,6 @@ def predictions_of(
     return predicted, errors
 
 
-def part_of(data: DataResults, most: int, seed: int) -> DataResults:
+def part_of(data: Data, most: int, seed: int) -> Data:
     """The data, or a sample of so many rows, drawn by class."""
-    if data.codes.size <= most:
-        return data
-    rows = sampled(data.codes, most, seed)
-    given = None if data.given is None else take(data.given, rows)
-    table = take(data.X, rows).reset_index(drop=True)
-    return replace(data, X=table, codes=data.codes[rows], per_row=data.per_row.take(rows), given=given)
+    return data if len(data) <= most else replace(data.take(sampled(data.codes, most, seed)), test=data.test)

@@ -23,23 +23,20 @@ from ...learner.fitting.folds import Folds
 from ...learner.fitting.schemes import HalfSplits
 from ...learner.records.base import OutOfFold
 from ...learner.rounds import RecordRounds
-from ...learner.scores.comparison import ACCURACY, RANKING, metric_for, scored
 from ...learner.scores.retrain_change import Retraining
 from ...network.quality.quality import NetworkQuality
 from ...notes import Note
-from ..results import DataResults, LearnerResults, Results
+from ...tables.data import Data
+from ..results import LearnerResults, Results
 from .clock import Clock, time_text
 from .learners import Tried, refuse_none, scales, tried, votes_for_itself, with_more_iterations
 from .measures import (
-    checks_of,
-    classes_of,
-    complexity_of,
     kinship_of,
     learner_results,
     predictions_of,
     retrained,
-    slices_of,
-    wrong_labels_of,
+    row_figures,
+    with_predictions,
 )
 from .rows import sampled
 from .settings import FOLDS, Effort, settings_of
@@ -75,7 +72,7 @@ class Wanted:
 class Plan:
     """All that rounds need: rows, learners that were tried, and the setups of folds and refits. It does not change."""
 
-    data: DataResults
+    data: Data
     given: Mapping[str, Any]
     tried: Tried
     effort: Effort
@@ -95,11 +92,13 @@ class Plan:
     def test_table(self) -> pd.DataFrame:
         """The test points."""
         rows = take(self.setup.X, self.setup.test)
-        return rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows, columns=self.data.X.columns, copy=False)
+        return (
+            rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows, columns=self.data.table.columns, copy=False)
+        )
 
 
 def rounds_of(
-    data: DataResults,
+    data: Data,
     learners: Mapping[str, Any],
     networks: Mapping[str, NetworkQuality],
     effort: Effort,
@@ -146,7 +145,7 @@ def rounds_of(
 
 
 def _planned(
-    data: DataResults,
+    data: Data,
     learners: Mapping[str, Any],
     networks: Mapping[str, NetworkQuality],
     effort: Effort,
@@ -171,17 +170,17 @@ def _planned(
     )
 
 
-def _setup(data: DataResults, effort: Effort, learner: Any) -> Setup:
+def _setup(data: Data, effort: Effort, learner: Any) -> Setup:
     """Data, parts and probes of refits, checked once for all learners, before any fit."""
     groups, test = data.per_row.groups, data.test
     if test is not None:
-        test = test.take(sampled(np.searchsorted(data.classes, test.y), effort.tested, effort.seed))
+        test = test.take(sampled(test.codes, effort.tested, effort.seed))
         if groups is not None and test.groups is not None:
             groups = np.concatenate([groups, test.groups])
     setup = prepare(
         learner,
-        data.for_learners,
-        data.labels,
+        data.X,
+        data.y,
         HalfSplits(4, None),
         effort.repeats,
         min(effort.test_size, effort.tested / data.codes.size),
@@ -205,20 +204,18 @@ def _setup(data: DataResults, effort: Effort, learner: Any) -> Setup:
     )
 
 
-def fold_setup(
-    data: DataResults, effort: Effort, learner: Any, groups: Ints | None, points: Ints | None = None
-) -> Setup:
+def fold_setup(data: Data, effort: Effort, learner: Any, groups: Ints | None, points: Ints | None = None) -> Setup:
     """The folds of cross-validated predictions: of a large table, those of a sample; or of these `points` only."""
     points = sampled(data.codes, effort.tested, effort.seed) if points is None else points
     scheme = Folds(FOLDS, effort.rows, points)
     time = data.per_row.time
-    rows = data.for_learners, data.labels
+    rows = data.X, data.y
     return _weighted(
         prepare(learner, *rows, scheme, 1, 0.5, None, effort.seed, None, 1, groups=groups, time=time), data
     )
 
 
-def _weighted(setup: Setup, data: DataResults) -> Setup:
+def _weighted(setup: Setup, data: Data) -> Setup:
     """The setup with the weights of rows. Each learner is asked whether it takes them when it is tried."""
     weights = data.per_row.weights
     if weights is None:
@@ -233,26 +230,19 @@ def _weighted(setup: Setup, data: DataResults) -> Setup:
 def _first_round(plan: Plan, clock: Clock) -> Results:
     """Figures of the rows, predictions by fits that have not seen them, and figures of these."""
     data, effort, seed = plan.data, plan.effort, plan.effort.seed
-    why: dict[str, str] = {}
     with clock.stage("Figures of the rows"):
-        geometry, unlike = complexity_of(data, plan.measured, seed, why)
+        figures = row_figures(data, plan.measured, seed)
     with clock.stage("Checks of the data"):
         suspicions = suspicions_of(data, plan.setup.test, seed, effort.progress)
+    why = dict(figures.why)
     predicted, failed, unfinished = _cross_validated(plan, why, clock)
     if plan.given and not set(plan.given) - set(failed) and not unfinished:
         refuse_none(failed)
-    asked = {name: held for name, held in predicted.items() if name not in plan.wanted.contrast}
-    with clock.stage("Figures of predictions"):
-        slices = slices_of(predicted, data, seed, why)
-        checks = checks_of(asked, data, plan.measured, geometry, seed)
-        classes = classes_of(data, predicted, why, plan.wanted.more_classes)
     results = Results(
         data=data,
-        learners={},
         predicted=predicted,
-        slices=slices,
-        complexity=geometry,
-        classes=classes,
+        complexity=figures.complexity,
+        unlike=figures.unlike,
         networks=dict(plan.networks),
         failed=failed,
         unfinished=unfinished,
@@ -260,11 +250,10 @@ def _first_round(plan: Plan, clock: Clock) -> Results:
         measured_rows=plan.measured,
         test_table=plan.test_table,
         suspicions=suspicions,
-        checks=checks,
-        unlike=unlike,
         contrast=plan.wanted.contrast,
     )
-    return _with_metrics(plan, replace(results, labels=wrong_labels_of(results)))
+    with clock.stage("Figures of predictions"):
+        return with_predictions(results, seed, plan.wanted.metrics, plan.wanted.more_classes)
 
 
 def _cross_validated(
@@ -288,20 +277,6 @@ def _cross_validated(
 def _not_finished(what: str, clock: Clock) -> str:
     limit = "" if clock.seconds is None else f" ({time_text(clock.seconds)})"
     return f"Not finished: {what} when time was up{limit}. Use a larger budget, fewer rows, or a faster learner."
-
-
-def _with_metrics(plan: Plan, results: Results) -> Results:
-    """The metrics of all learners whose fits had nearly all rows."""
-    data, seed = plan.data, plan.effort.seed
-    full = {name: held for name, held in results.predicted.items() if held.is_full}
-    metric = metric_for(next(iter(plan.wanted.metrics), None), full)
-    # What costs nothing is shown besides the metric that was asked for.
-    usual = (ACCURACY, RANKING) if data.classes.size == 2 else (ACCURACY,)
-    by_metric = {
-        each: {name: one for name, held in full.items() if (one := scored(each, name, held, seed)) is not None}
-        for each in dict.fromkeys((metric, *plan.wanted.metrics, *usual))
-    }
-    return replace(results, metric=metric, scored=by_metric.pop(metric), more_metrics=by_metric)
 
 
 # After the first refits: what needs fits of nearly full size

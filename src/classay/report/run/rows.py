@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,130 +13,101 @@ from ... import seeds
 from ...arrays import Ints
 from ...expect import InputError, counted, shown
 from ...frames import pandas_of
-from ...inputs import is_sparse, label_array, take, text_rows
-from ...inputs import labels as labels_of
-from ...splits import per_row
-from ...tables.data import refuse_classes, rows_and_labels
-from ..results import DataResults, TestPart
+from ...inputs import as_array, is_sparse, label_array, names_of_columns, text_rows
+from ...tables.audit import audit_frame
+from ...tables.data import Data
 
 LEAST_ROWS = 40
 LEAST_OF_A_CLASS = 4
 """Number of rows that a class needs to be in both halves of the training part and in the test part."""
 
 
-def data_from(
+def data_of(
     X: Any,
-    y: ArrayLike,
+    y: ArrayLike | None,
     name: str = "data",
     target: str = "label",
-    notes: Sequence[str] = (),
     *,
-    groups: Any = None,
-    time: Any = None,
-    sample_weight: Any = None,
     X_test: Any = None,
-    y_test: Any = None,
-) -> DataResults:
-    """The rows as a table with class codes, without classes that are too rare.
+    **roles: Any,
+) -> Data:
+    """The rows with their classes and what belongs to them; a `Data`, as a file gives it, is taken as it is.
 
-    `X_test` and `y_test` are the test part, if it is given. `groups` may then have values for its rows too, which come
-    last.
+    roles : groups, time, sample_weight and y_test; `groups` may have values for test rows too, which come last
     """
+    if isinstance(X, Data):
+        return X
+    if y is None:
+        raise InputError("`X` or `y` is missing: pass rows and labels with learners, or a record of predictions alone.")
+    _refuse_multilabel(y)
+    texts = text_rows(pandas_of(X))
+    X, further = _table(X, "X"), None if X_test is None else _table(X_test, "X_test")
+    data = Data.of(X, y, X_test=further, name=name, target=target, new_classes=True, **roles)
+    return replace(data, as_read=audit_frame(X, y, name), text=None if texts is None else "text")
+
+
+def _table(X: Any, name: str) -> Any:
+    """Rows as learners get them: a table with names as text and rows numbered from 0, or an array of numbers."""
     if is_sparse(X):
         raise InputError(
-            "`X` is a sparse matrix; expected a DataFrame or array, as a report shows rows and columns. Use "
-            "X.toarray() if it fits into memory, or `classay.record`, which accepts sparse matrices."
+            f"`{name}` is a sparse matrix; expected a DataFrame or array, as a report shows rows and columns. Use "
+            f"{name}.toarray() if it fits into memory, or `classay.record`, which accepts sparse matrices."
         )
-    X = pandas_of(X)
-    texts = text_rows(X)
+    rows = pandas_of(X, name)
+    texts = text_rows(rows, name)
     if texts is not None:
-        X = pd.DataFrame({"text": texts})  # a page shows rows and columns; learners of text get its strings
-    _refuse_multilabel(y)
-    rows, labels, more = rows_and_labels(X, y)
-    frame = _frame(rows)
-    if not frame.columns.is_unique:
-        twins = frame.columns[frame.columns.duplicated()].unique()
-        raise InputError(f"`X` has several columns with the same name ({shown(twins)}). Give each column its own name.")
-    groups, test_groups = _groups(groups, len(frame), len(y_test) if np.ndim(y_test) else 0)
-    given = per_row(groups, time, sample_weight, len(frame))
-    classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
-    refuse_classes(classes, codes)
-    remarks = [*notes, *more]
-    rare = counts < LEAST_OF_A_CLASS
+        return pd.DataFrame({"text": texts})  # a page shows rows and columns; learners of text get its strings
+    if not isinstance(rows, pd.DataFrame):
+        values = as_array(rows, name)
+        if values.dtype.kind in "biuf" or values.ndim != 2:
+            return values
+        return pd.DataFrame(values, columns=list(names_of_columns(values, values.shape[1])), copy=False)
+    if not all(isinstance(column, str) for column in rows.columns):
+        rows = rows.rename(columns=str)
+    is_numbered = isinstance(rows.index, pd.RangeIndex) and rows.index.start == 0 and rows.index.step == 1
+    return rows if is_numbered else rows.reset_index(drop=True)
+
+
+def ready_for_fits(data: Data) -> Data:
+    """The data without classes that are too rare to be in all parts, with copies of rows on one side of splits."""
+    counts = np.bincount(data.codes, minlength=data.classes.size)
+    rare, notes = counts < LEAST_OF_A_CLASS, list(data.notes)
     if rare.any():
-        kept = ~rare[codes]
-        remarks.append(
-            f"Dropped: {int(rare.sum())} of {counted(classes.size, 'class', 'classes')} with fewer "
-            f"than {LEAST_OF_A_CLASS} rows ({shown(classes[rare], 4)}), {int((~kept).sum())} of {codes.size} rows."
+        notes.append(
+            f"Dropped: {int(rare.sum())} of {counted(counts.size, 'class', 'classes')} with fewer than "
+            f"{LEAST_OF_A_CLASS} rows ({shown(data.classes[rare], 4)}), {int(counts[rare].sum())} of {len(data)} rows."
         )
         if (~rare).sum() < 2:
             raise InputError(
-                f"`y` has {classes.size} classes, of which {int((~rare).sum())} have {LEAST_OF_A_CLASS} rows or more; "
+                f"`y` has {counts.size} classes, of which {int((~rare).sum())} have {LEAST_OF_A_CLASS} rows or more; "
                 "expected at least 2 such classes. Is the target column right? Bin numeric targets first."
             )
-        frame, labels, given = frame[kept].reset_index(drop=True), labels[kept], given.take(kept)
-        rows = frame if isinstance(rows, pd.DataFrame) else rows[kept]
-        classes, codes = np.unique(labels, return_inverse=True)
-    if len(frame) < LEAST_ROWS:
+    if data.test is not None:
+        notes += _left_out_of_test(data.test, data.classes, rare)
+    if rare.any() or (data.test is not None and (data.test.codes < 0).any()):
+        data = data.of_classes(~rare)
+    if len(data) < LEAST_ROWS:
         raise InputError(
-            f"There are {counted(len(frame), 'row')}; a report needs at least {LEAST_ROWS}, of which two fifths are "
+            f"There are {counted(len(data), 'row')}; a report needs at least {LEAST_ROWS}, of which two fifths are "
             "held out. Add rows."
         )
-    test = None
-    if X_test is not None or y_test is not None:
-        test, left_out = _test_part(X_test, y_test, classes, frame, test_groups)
-        remarks += left_out
-    return DataResults(
-        name,
-        frame,
-        codes.astype(np.int64),
-        classes,
-        target,
-        tuple(remarks),
-        given,
-        _for_learners(rows, frame),
-        test=test,
-    )
+    return copies_together(replace(data, notes=tuple(notes)))
 
 
-def _groups(groups: Any, rows: int, test_rows: int) -> tuple[Any, Any]:
-    """Groups of the rows, and of the test rows if there are as many values, as numbers that are the same for both."""
-    if groups is None or not test_rows or not np.ndim(groups) or len(groups) != rows + test_rows:
-        return groups, None
-    codes = per_row(groups, rows=rows + test_rows).groups
-    assert codes is not None
-    return codes[:rows], codes[rows:]
-
-
-def _test_part(
-    X_test: Any, y_test: Any, classes: NDArray[Any], frame: pd.DataFrame, groups: Any
-) -> tuple[TestPart, list[str]]:
-    """The rows to test on, of the classes that are left, and a remark if some are not."""
-    if X_test is None or y_test is None:
-        raise InputError("`X_test` and `y_test` belong together: pass both or neither.")
-    X_test = pandas_of(X_test, "X_test")
-    texts = text_rows(X_test, "X_test")
-    if texts is not None:
-        X_test = pd.DataFrame({"text": texts})
-    if isinstance(X_test, pd.DataFrame):
-        X_test = X_test.rename(columns=str)
-    elif not isinstance(X_test, np.ndarray):
-        X_test = np.asarray(X_test)
-    values = labels_of(y_test, "y_test", X_test.shape[0])
-    known = np.isin(values, classes)
+def _left_out_of_test(test: Data, classes: NDArray[Any], rare: NDArray[np.bool_]) -> list[str]:
+    """A note on test rows whose classes have too few training rows; an error if none is left."""
+    known = (test.codes >= 0) & ~rare[test.codes]
     if not known.any():
         raise InputError(
-            f"`y_test` has labels such as {shown(np.unique(values), 3)}; none of them is a class of `y` "
-            f"({shown(classes, 3)})."
+            f"`y_test` has labels such as {shown(np.unique(test.y), 3)}; none of them is a class of `y` "
+            f"({shown(classes[~rare], 3)})."
         )
     if known.all():
-        return TestPart(X_test, values, groups), []
-    note = (
+        return []
+    return [
         f"Dropped: {int((~known).sum())} of {known.size} test rows, of classes without enough training rows "
-        f"({shown(np.unique(values[~known]), 4)})."
-    )
-    rows = np.flatnonzero(known)
-    return TestPart(take(X_test, rows), values[rows], None if groups is None else groups[rows]), [note]
+        f"({shown(np.unique(test.y[~known]), 4)})."
+    ]
 
 
 def _refuse_multilabel(y: Any) -> None:
@@ -161,24 +131,7 @@ def _labels_if_any(y: Any) -> NDArray[Any] | None:
         return None
 
 
-def _frame(rows: Any) -> pd.DataFrame:
-    """The rows with names as text and numbers from 0, without a copy if they have these."""
-    if not isinstance(rows, pd.DataFrame):
-        return pd.DataFrame(rows, columns=[f"x{place}" for place in range(rows.shape[1])], copy=False)
-    frame = rows
-    if not all(isinstance(name, str) for name in frame.columns):
-        frame = frame.rename(columns=str)
-    if not (isinstance(frame.index, pd.RangeIndex) and frame.index.start == 0 and frame.index.step == 1):
-        frame = frame.reset_index(drop=True)
-    return frame
-
-
-def _for_learners(rows: Any, frame: pd.DataFrame) -> Any:
-    """What learners are fitted on: an array of numbers as it is, anything else as the table."""
-    return rows if isinstance(rows, np.ndarray) and rows.dtype.kind in "biuf" else frame
-
-
-def copies_together(data: DataResults) -> DataResults:
+def copies_together(data: Data) -> Data:
     """The data with equal rows as groups, if rows were copied: a copy of a test row must not be among training rows.
 
     Rows count as copied if there are more than twice as many equal ones as chance gives. Nothing changes where groups,

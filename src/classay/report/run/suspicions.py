@@ -16,7 +16,8 @@ from ...data.checks.target_leaks import leaks
 from ...engine.work import time_limit
 from ...expect import InputError
 from ...learner.importance import Importance, importance
-from ..results import DataResults, Suspicions
+from ...tables.data import Data
+from ..results import Suspicions
 from .clock import Clock
 from .measures import NO_TIME, part_of
 from .settings import Effort
@@ -30,7 +31,7 @@ LEAST_COLUMNS, MOST_COLUMNS = 6, 100
 R = TypeVar("R")
 
 
-def suspicions_of(data: DataResults, test_rows: Ints, seed: int, progress: bool = False) -> Suspicions:
+def suspicions_of(data: Data, test_rows: Ints, seed: int, progress: bool = False) -> Suspicions:
     """Check the data of a report. The time that it takes does not grow beyond some thousand rows of each check."""
     why: dict[str, str] = {}
     groups, test = data.per_row.groups, data.test
@@ -46,23 +47,23 @@ def suspicions_of(data: DataResults, test_rows: Ints, seed: int, progress: bool 
     if data.per_row.time is None:
         together = tried(
             "dependence",
-            lambda: dependence(data.X, data.labels, groups=groups, random_state=seed, progress=progress),
+            lambda: dependence(data.table, data.y, groups=groups, random_state=seed, progress=progress),
         )
     else:
         why["dependence"] = "with times, fits are tested on later rows only"
     unlike = None
     if test is not None:
-        X_test = test.table(data.X.columns)
+        X_test = test.table
         # Groups of equal rows are those of the training part alone.
         known = groups is not None and test.groups is not None and not data.copies_together
         both = np.concatenate([groups, test.groups]) if known else None
-        unlike = tried("shift", lambda: shift(data.X, X_test, groups=both, random_state=seed, progress=progress))
+        unlike = tried("shift", lambda: shift(data.table, X_test, groups=both, random_state=seed, progress=progress))
     else:
         why["shift"] = "no test part was given (--test)"
     return Suspicions(
         leaks=tried(
             "leaks",
-            lambda: leaks(data.X, data.labels, target=data.target, groups=groups, random_state=seed, progress=progress),
+            lambda: leaks(data.table, data.y, target=data.target, groups=groups, random_state=seed, progress=progress),
         ),
         dependence=together,
         shift=unlike,
@@ -72,12 +73,12 @@ def suspicions_of(data: DataResults, test_rows: Ints, seed: int, progress: bool 
 
 
 def importance_of(
-    data: DataResults, name: str | None, learners: Mapping[str, Any], effort: Effort, clock: Clock
+    data: Data, name: str | None, learners: Mapping[str, Any], effort: Effort, clock: Clock
 ) -> tuple[tuple[str, Importance] | None, str]:
     """The columns that this learner relies on, with its name, or why that is not known."""
     if name is None:
         return None, "there are no cross-validated predictions"
-    if not LEAST_COLUMNS <= data.X.shape[1] <= MOST_COLUMNS:
+    if not LEAST_COLUMNS <= data.table.shape[1] <= MOST_COLUMNS:
         return None, f"it is asked for tables with {LEAST_COLUMNS} to {MOST_COLUMNS} columns"
     data = part_of(data, effort.limited(data.codes.size, OF_ALL), effort.seed)
     left = clock.end - time.monotonic()
@@ -85,8 +86,8 @@ def importance_of(
         with time_limit(None if left == math.inf else max(left, 1e-3)):
             made = importance(
                 learners[name],
-                data.X,
-                data.labels,
+                data.table,
+                data.y,
                 refits=REFITS,
                 repeats=REPEATS,
                 groups=data.per_row.groups,
