@@ -47,8 +47,8 @@ def assayed(monkeypatch):
     """Put a ready report in the place of the work, and see what it was called with."""
     call = {}
 
-    def characterize(learners, X, y, **options):
-        call.update(learners=learners, rows=len(y), **options)
+    def characterize(learners, data, **options):
+        call.update(learners=learners, rows=len(data), name=data.name, **options)
         return SimpleNamespace(report=call.get("report") or report_on(*learners), parts=None)
 
     monkeypatch.setattr("classay.cli.commands.check.characterize", characterize)

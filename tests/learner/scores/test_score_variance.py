@@ -168,7 +168,7 @@ def test_distance_of_two_classes_is_their_difference():
     ("options", "said"),
     [
         ({"threshold": 0.5, "cost": (1, 1)}, "both given"),
-        ({"threshold": 2}, "expected a probability"),
+        ({"threshold": 2}, "between 0 and 1"),
         ({"cost": "high"}, "`cost` is 'high'"),
     ],
 )

@@ -15,9 +15,11 @@ from ..results import ModelCheck, Results
 from .document import Cell, Picture, Section, Sheet
 from .learners_section import spec_of
 from .phrases import counted_rows, percent, points, quoted, share
-from .shown_rows import ShownRows, frame_sheet, unlike_sheet
+from .shown_rows import MOST_ROWS, ShownRows, frame_sheet, unlike_sheet
 
 GEOMETRY, ERRORS, UNLIKE = "geometry", "complexity_errors", "unlike"
+FEW_ROWS = 10
+"""So many rows are listed where the list is not folded."""
 Checks = Mapping[str, ModelCheck]
 """The checks of models by name; where it is the only one, also "the model"."""
 
@@ -158,7 +160,7 @@ def unlike_section(results: Results) -> Section:
         "for rows of the same kind.",
         spec_of(unlike.plot()),
     )
-    sheet = unlike_sheet(unlike, rows)
+    sheet = unlike_sheet(unlike, rows, MOST_ROWS if results.fitted else FEW_ROWS)
     return Section(UNLIKE, title, str(unlike), (picture,), (sheet,) if sheet.rows else (), folded=results.fitted)
 
 
