@@ -11,7 +11,7 @@ import pytest
 from drawings import HOSTILE, drawn, rows_with
 
 from classay import InputError
-from classay.charts import drift_chart, preference_chart
+from classay.charts import preference_chart
 from classay.intervals import Estimate
 from classay.results import Drift, Preference, Preferences, Update
 
@@ -104,7 +104,7 @@ def test_several_learners_share_a_chart():
 
 
 def test_drift_has_the_right_numbers():
-    chart = drift_chart(watched(seen(1), seen(2), seen(3, "concept moved", agreement=0.6), seen(4, "learner unsteady")))
+    chart = watched(seen(1), seen(2), seen(3, "concept moved", agreement=0.6), seen(4, "learner unsteady")).plot()
     rows = list({(row["batch"], row["series"]): row for row in rows_with(chart, "series", "below")}.values())
     assert len(rows) == 7  # the first batch has no last one
     assert [row["value"] for row in rows if row["series"] == "with the reference"] == [0.9, 0.9, 0.6, 0.9]
@@ -123,7 +123,7 @@ def test_many_batches_and_a_single_one():
 def test_users_words_are_data(name):
     drawn(preference_chart(asked(name, f1=name, f2=name + "!")))
     drawn(preference_chart(asked(name), dataclasses.replace(asked(name))))
-    chart = drift_chart(watched(seen(1, name=name), seen(2, "change", name=name, agreement=0.5), learner=name))
+    chart = watched(seen(1, name=name), seen(2, "change", name=name, agreement=0.5), learner=name).plot()
     drawn(chart)
 
 
@@ -135,6 +135,6 @@ def test_what_cannot_be_drawn():
     with pytest.raises(InputError, match="other concepts"):
         preference_chart(asked(), asked(f1="x2 > 0"))
     with pytest.raises(InputError, match="no batch"):
-        drift_chart(watched())
+        watched().plot()
     with pytest.raises(InputError, match="Update takes no options; odd was given"):
         seen(1).plot(odd=1)

@@ -35,7 +35,7 @@ def curve(lead=2.0, n_classes=30, seed=0, name="scores"):
 
 def test_a_curve_is_drawn_as_it_is():
     made = curve()
-    chart = charts.curve_chart(made)
+    chart = made.plot()
     seen = [row for row in rows_with(chart, "what", "k") if row["what"] == "observed"]
     unique = {row["k"]: row for row in seen}
     assert set(unique) == set(range(1, 31))
@@ -85,7 +85,7 @@ def test_a_path_that_begins_above_the_curve_is_not_joined_to_it():
 def test_retrained_learners_are_points():
     again = Retrained(5, Estimate(0.7, 0.6, 0.8), np.array([0.6, 0.8]))
     made = dataclasses.replace(curve(), retrained=(again,))
-    chart = charts.curve_chart(made)
+    chart = made.plot()
     points = [row for row in rows_with(chart, "what", "k") if row["what"] == "refitted on fewer classes"]
     assert {(row["k"], row["value"]) for row in points} == {(5, 0.7)}
     assert "refitted" in drawn(chart)
@@ -173,11 +173,6 @@ def test_identification():
     text = drawn(identify(stimuli, stimuli + rng.normal(size=(40, 3))).plot())
     assert "the right one of 8 stimuli" in text
     assert "Information about the stimulus" in text
-
-
-def test_unknown_options_are_refused():
-    with pytest.raises(InputError, match="colour"):
-        curve().plot(colour="red")
 
 
 def in_words(tick):

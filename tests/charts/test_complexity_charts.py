@@ -6,7 +6,6 @@ import struct
 import zlib
 from dataclasses import replace
 
-import altair as alt
 import numpy as np
 import pandas as pd
 import pytest
@@ -268,13 +267,3 @@ def test_labels_of_any_kind(labels):
         chart.to_json(validate=False)
     cells = rows_with(charts.nearest_classes(result), "down", "rows_text")
     assert {cell["down"] for cell in cells} == set(map(str, labels))
-
-
-def test_kinds_and_options(iris):
-    assert isinstance(iris.plot(), alt.HConcatChart)
-    for kind in ("histogram", "confusion", "hardest"):
-        assert isinstance(iris.plot(kind=kind), alt.LayerChart)
-    with pytest.raises(InputError, match="Did you mean histogram"):
-        iris.plot(kind="histogramm")
-    with pytest.raises(InputError, match="has no option 'n'"):
-        iris.plot(kind="histogram", n=3)

@@ -154,5 +154,3 @@ def test_kinds(quality):
         drawn(quality.plot(kind=kind))
     with pytest.raises(InputError, match="cosines"):
         feature_quality(np.eye(4), list("aabb")).plot(kind="bounds")
-    with pytest.raises(InputError, match="option"):
-        quality.plot(colour="red")

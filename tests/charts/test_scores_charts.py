@@ -8,7 +8,7 @@ from drawings import drawn, rows_with
 from sklearn.metrics import precision_recall_curve, roc_curve
 
 import classay
-from classay import InputError, Labelings, charts
+from classay import InputError, Labelings
 from classay.learner.scores.curves import refit_curves
 
 
@@ -29,7 +29,7 @@ def test_every_kind_is_drawn(kind, classes):
 
 def test_metrics_show_intervals_and_refits():
     m = classay.metrics(planted())
-    rows = {row["label"]: row for row in rows_with(charts.metrics_chart(m), "from")}
+    rows = {row["label"]: row for row in rows_with(m.plot(), "from")}
     assert rows["roc auc"]["value"] == pytest.approx(m["roc_auc"].value)
     assert rows["roc auc"]["low"] == pytest.approx(m["roc_auc"].low)
     assert rows["roc auc"]["to"] == pytest.approx(m.refit_spread["roc_auc"].high)

@@ -213,14 +213,12 @@ def _heatmap(complexity: Complexity, counts: pd.DataFrame) -> alt.LayerChart:
     return heat_map(
         [*cells, *empty],
         across,
-        down,
         (0, most),
         CELL_TIPS,
-        (
-            _nearest_title(worst, share) if share else "No class is confused with another",
-            "Percentage of the rows of a label (line) that are nearest to a class (column). Grey diagonal: their own, "
-            "as it should be. Coloured: another, so the baseline is wrong, or the label is.",
-        ),
+        _nearest_title(worst, share) if share else "No class is confused with another",
+        "Percentage of the rows of a label (line) that are nearest to a class (column). Grey diagonal: their own, "
+        "as it should be. Coloured: another, so the baseline is wrong, or the label is.",
+        down=down,
         axes=("nearest class (the baseline's prediction)", "label"),
         legend=(".0%" if most > 0.02 else ".1%") if share else None,
         largest=44,

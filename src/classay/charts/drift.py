@@ -82,7 +82,8 @@ def _words(panel: Panel, names: list[str], drift: Drift) -> list[alt.Chart]:
             for name, update in zip(names, drift.updates)
             if update.verdict == verdict
         ]
-        text = {"baseline": "bottom", "lineBreak": "\n", "lineHeight": 12, **style}
+        # Two words, two lines: the second is just above the panel.
+        text = {"baseline": "bottom", "lineHeight": 12, "dy": -12, **style}
         layers += [panel.mark("text", some, y=-2, text="text", **text)] if some else []
     return layers
 

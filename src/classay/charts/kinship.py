@@ -44,13 +44,10 @@ def kinship_heatmap(kinship: Kinship, distance: str = "jensen_shannon", plugin: 
     return heat_map(
         cells,
         order,
-        order,
         (0, LARGEST[distance]),
         {name: title for name, title in tips.items() if not (plugin and name == "chance")} | {"verdict": "verdict"},
-        (
-            "Which learners predict alike",
-            f"{called}: {meaning}. Similar ones are next to each other.{doubtful}{PLAIN if plugin else ''}",
-        ),
+        "Which learners predict alike",
+        f"{called}: {meaning}. Similar ones are next to each other.{doubtful}{PLAIN if plugin else ''}",
     )
 
 

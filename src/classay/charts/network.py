@@ -45,29 +45,21 @@ def class_cosines(quality: NetworkQuality | FeatureQuality, of: str = "features"
     matrix, short = whole[np.ix_(chosen, chosen)], labels([every[place] for place in chosen])
     order = [short[place] for place in _order(matrix)]
     cells: list[Row] = [
-        {
-            "down": short[a],
-            "across": short[b],
-            "value": float(matrix[a, b]),
-            "figure": figure(float(matrix[a, b]), ".3f"),
-        }
-        | {"text": "" if a == b else figure(float(matrix[a, b]), ".2f")}
-        | {"one": printable(every[chosen[a]]), "other": printable(every[chosen[b]])}
-        for a, b in np.ndindex(matrix.shape)
+        {"down": short[a], "across": short[b], "value": value, "text": "" if a == b else figure(value, ".2f")}
+        | {"figure": figure(value, ".3f"), "one": printable(every[chosen[a]]), "other": printable(every[chosen[b]])}
+        for a, row in enumerate(matrix.tolist())
+        for b, value in enumerate(row)
     ]
     nearest = (quality.per_pair.sort_values("rows", ascending=False) if by_rows else quality.per_pair).iloc[0]
     some = f" Of {len(every)} classes, those of the closest pairs." if len(chosen) < len(every) else ""
     return heat_map(
         cells,
         order,
-        order,
         (min(0.0, float(np.floor(matrix.min() * 10) / 10)), 1),
         {"one": "class", "other": "other", "figure": "cosine"},
-        (
-            f"Most similar: “{cut(str(nearest['first']))}” and “{cut(str(nearest['second']))}”",
-            f"Cosine of the {'rows of the head' if by_rows else 'mean features'} of every two classes: 1: same "
-            f"direction, 0: at right angles. Similar classes are next to each other.{some}",
-        ),
+        f"Most similar: “{cut(str(nearest['first']))}” and “{cut(str(nearest['second']))}”",
+        f"Cosine of the {'rows of the head' if by_rows else 'mean features'} of every two classes: 1: same "
+        f"direction, 0: at right angles. Similar classes are next to each other.{some}",
     )
 
 

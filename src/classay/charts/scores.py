@@ -230,19 +230,8 @@ def _matrix(
     ]
     tips = {"down": "class", "across": "prediction", "text": "figure", "share": "share"}
     order = list(short.values())
-    axes = "prediction", "class"
-    return heat_map(
-        rows,
-        order,
-        order,
-        (0, 1),
-        tips,
-        (title, *sentences),
-        axes=axes,
-        legend=None,
-        largest=72,
-        most_values=MOST_NUMBERS,
-    )
+    looks: dict[str, Any] = {"axes": ("prediction", "class"), "legend": None, "largest": 72}
+    return heat_map(rows, order, (0, 1), tips, title, *sentences, most_values=MOST_NUMBERS, **looks)
 
 
 METRICS: Kinds = {

@@ -169,10 +169,11 @@ def sweep_map(sweep: Sweep, metric: str = "test accuracy", plugin: bool = False)
     return heat_map(
         cells,
         across,
-        up[::-1],
         (min(known), max(known)),
         {"across": "first", "down": "second", "value_text": metric},
-        (f"{cut(sweep.learner)}: {metric}", f"All cells use the same subsets.{limits}{PLAIN if plugin else ''}"),
+        f"{cut(sweep.learner)}: {metric}",
+        f"All cells use the same subsets.{limits}{PLAIN if plugin else ''}",
+        down=up[::-1],
         axes=(printable(sweep.parameters[0]), printable(sweep.parameters[1])),
         legend=None,
     )

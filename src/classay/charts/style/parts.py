@@ -196,11 +196,11 @@ MOST_VALUES = 14
 def heat_map(
     cells: Sequence[Row],
     across: Sequence[str],
-    down: Sequence[str],
     ends: tuple[float, float],
     tooltip: dict[str, str],
-    titles: tuple[str, ...],
-    *,
+    title: str,
+    *sentences: str,
+    down: Sequence[str] = (),
     axes: tuple[str | None, str | None] = (None, None),
     legend: str | None = "",
     largest: int = 54,
@@ -208,9 +208,11 @@ def heat_map(
 ) -> alt.LayerChart:
     """Draw cells (`down`, `across`, `value`, `text`), shaded from one end to the other, with their texts.
 
-    Cells without a value are grey, `doubtful` ones in italics. `axes` are the titles of both, `legend` is the format
-    of the legend, None for none, `largest` the width of a cell.
+    `across` and `down` are the names along both axes, by default the same. Cells without a value are grey, `doubtful`
+    ones in italics. `axes` are the titles of both axes, `legend` is the format of the legend (None for none), `largest`
+    the width of a cell.
     """
+    down = down or across
     step = min(largest, max(14, 440 // max(len(across), len(down))))
     angle = 0 if max(map(len, across)) * LETTER + 4 < step else -40
     panel = Panel(
@@ -238,7 +240,7 @@ def heat_map(
                 [panel.mark("text", some, fontSize=11, fontStyle=style, text="text", color=colour)] if some else []
             )
         layers += [panel.mark("text", grey, style="note", text="text")] if grey else []
-    return panel.drawn(layers, *titles, wrap=max(step * len(across) + 120, 380))
+    return panel.drawn(layers, title, *sentences, wrap=max(step * len(across) + 120, 380))
 
 
 def _gradient(form: str, length: int) -> alt.Legend:
