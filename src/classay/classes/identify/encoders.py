@@ -15,9 +15,10 @@ from scipy import linalg
 from sklearn.base import clone
 
 from ... import seeds
-from ...arrays import Floats
+from ...arrays import Floats, Ints
 from ...estimators.adapters import short_name
 from ...expect import InputError
+from ...splits import by_other_folds
 
 PENALTIES: Floats = np.logspace(-6, 5, 67)
 """Penalties tried, in units of the mean squared singular value. None is infinite: however small a prediction, it still
@@ -89,15 +90,15 @@ def of_regressor(regressor: Any, stimuli: Floats, responses: Floats, seed: int =
     array([[31.]])
     """
     fold = seeds.generator(seed, "regressor").permutation(len(stimuli)) % min(FOLDS, len(stimuli))
-    residuals = np.empty_like(responses)
     # One column is fitted as a vector: many regressors take nothing else.
     targets = responses[:, 0] if responses.shape[1] == 1 else responses
+
+    def unseen(_: int, others: Ints, here: Ints) -> Floats:
+        fitted = clone(regressor).fit(stimuli[others], targets[others])
+        return responses[here] - _predictions(fitted, stimuli[here], responses.shape[1])
+
     try:
-        for held in np.unique(fold):
-            fitted = clone(regressor).fit(stimuli[fold != held], targets[fold != held])
-            inside = fold == held
-            residuals[inside] = responses[inside] - _predictions(fitted, stimuli[inside], responses.shape[1])
-        whole = clone(regressor).fit(stimuli, targets)
+        residuals, whole = by_other_folds(fold, unseen), clone(regressor).fit(stimuli, targets)
     except InputError:
         raise
     except Exception as error:  # a regressor may raise anything

@@ -26,7 +26,7 @@ from ...arrays import Floats, Ints
 from ...estimators.adapters import as_given, kind_of
 from ...estimators.fit import fit_once
 from ...inputs import is_sparse, take
-from ...splits import folds_by_class
+from ...splits import by_other_folds, folds_by_class
 from ..fitting import checks
 
 OLD, NEW = "old", "new"
@@ -71,10 +71,6 @@ class Memory(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # no typ
     @abstractmethod
     def _cannot_learn(self, y: NDArray[Any]) -> str:
         """Why no concept can be learned from a batch; nothing if one can."""
-
-    @abstractmethod
-    def _fold_classes(self, y: NDArray[Any]) -> NDArray[Any]:
-        """The classes whose rows are spread evenly over the folds."""
 
     @abstractmethod
     def _evidence(self, truth: NDArray[Any], old: NDArray[Any], new: NDArray[Any]) -> Evidence:
@@ -149,18 +145,18 @@ class Memory(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # no typ
 
     def _left_out(self, rows: Any, target: NDArray[Any]) -> NDArray[Any]:
         """Predictions of concepts of the batch on rows that they were not learned from."""
-        folds = min(int(self.folds), target.size)
         generator = seeds.generator(seeds.settle(self.random_state), "memory", len(self.history_))
-        fold = folds_by_class(self._fold_classes(target), folds, generator)
-        answers = np.empty_like(target)
-        for number in range(folds):
-            asked, others = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
+        # Classes are spread evenly over the folds, so that no part lacks a class that has two rows.
+        codes = np.zeros(target.size, dtype=np.int64) if self.KIND == "regressor" else target
+        fold = folds_by_class(codes, min(int(self.folds), target.size), generator)
+
+        def answers(_: int, others: Ints, asked: Ints) -> NDArray[Any]:
             known = target[others]
             if (known == known[0]).all():
-                answers[asked] = known[0]
-            else:
-                answers[asked] = fit_once(self.learner, take(rows, others), known).predict(take(rows, asked))
-        return answers
+                return np.repeat(known[:1], asked.size)
+            return np.asarray(fit_once(self.learner, take(rows, others), known).predict(take(rows, asked)))
+
+        return by_other_folds(fold, answers)
 
     def _note(self, target: NDArray[Any], kept: str, why: str, figures: tuple[float, ...] | None = None) -> Self:
         numbers = figures or (np.nan,) * (len(self.FIGURES) + 2)
@@ -265,9 +261,6 @@ class MemorizingClassifier(ClassifierMixin, Memory):  # type: ignore[misc]  # no
     def _cannot_learn(self, y: NDArray[Any]) -> str:
         return "The batch has one class, so no new concept can be learned from it." if (y == y[0]).all() else ""
 
-    def _fold_classes(self, y: NDArray[Any]) -> NDArray[Any]:
-        return y  # so that no part lacks a class that has two rows
-
     def _evidence(self, truth: NDArray[Any], old: NDArray[Any], new: NDArray[Any]) -> Evidence:
         was_right, is_right = old == truth, new == truth
         gained, lost = int((is_right & ~was_right).sum()), int((was_right & ~is_right).sum())
@@ -353,9 +346,6 @@ class MemorizingRegressor(RegressorMixin, Memory):  # type: ignore[misc]  # no t
 
     def _cannot_learn(self, y: NDArray[Any]) -> str:
         return "The batch has one row, so no new concept can be compared on it." if y.size == 1 else ""
-
-    def _fold_classes(self, y: NDArray[Any]) -> Ints:
-        return np.zeros(y.size, dtype=np.int64)
 
     def _evidence(self, truth: NDArray[Any], old: NDArray[Any], new: NDArray[Any]) -> Evidence:
         before, after = np.abs(old - truth), np.abs(new - truth)

@@ -8,7 +8,7 @@ categories of single columns, and over all items, is compared with what exchange
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -30,6 +30,8 @@ MOST_FITS = 19
 MOST_COLUMNS = 40
 CAUTION = 1.5
 """The largest difference of a fit is skewed to the right, so Student's t needs a wider spread (by simulation)."""
+Statistic = Callable[[AnyInts, AnyInts], float]
+"""Places of the fits of both versions -> the largest difference over all boxes."""
 
 
 class BoxFamily:
@@ -117,7 +119,7 @@ def _largest(gaps: Floats, of_items: Floats, spreads: list[Floats], first: int, 
     return float((gaps / np.sqrt(variance)).max())
 
 
-def _exchanged(first: int, number: int, largest, seed: int, symmetric: bool = True) -> float:  # type: ignore[no-untyped-def]
+def _exchanged(first: int, number: int, largest: Statistic, seed: int, symmetric: bool = True) -> float:
     """The share of ways to divide the fits that give a statistic at least as large; Student's t if they are few."""
     places = np.arange(number)
     observed = largest(places[:first], places[first:])
@@ -135,7 +137,7 @@ def _exchanged(first: int, number: int, largest, seed: int, symmetric: bool = Tr
     return float((1 + np.sum(values >= observed - 1e-9)) / MOST_SPLITS)
 
 
-def _one_more(first: int, places: AnyInts, observed: float, largest) -> float:  # type: ignore[no-untyped-def]
+def _one_more(first: int, places: AnyInts, observed: float, largest: Statistic) -> float:
     """How unusual the new version is as one more fit: each old fit in turn against the other old ones.
 
     Those statistics share fits, so they vary by (U − 2)/(U − 1) too little. asinh: differences near 0 count as they
