@@ -200,22 +200,15 @@ def _all_methods(curve: Curve, k: Sequence[int], seed: int) -> dict[str, Floats]
     if curve.n_classes < LEAST_CLASSES:
         return {}
     evidence, sizes = curve.evidence(), np.array(k, dtype=np.int64)
-    ahead = sizes > curve.n_classes
-    further = sizes[ahead].astype(float)
-    by_method = {}
-    for name in METHODS:
-        members = [make(evidence) for make in methods_for(curve, name, seed)] if ahead.any() else []
-        by_method[name] = combine([member.accuracy(further) for member in members]) if members else further
-    if ahead.any() and len(curve.retrained) >= LEAST_SIZES:
-        by_method["refits"] = from_refits(curve, further)
-    inside = curve.accuracy[np.minimum(sizes, curve.n_classes) - 1]
-    return {name: _placed(inside, ahead, values) for name, values in by_method.items()}
-
-
-def _placed(inside: Floats, ahead: Any, values: Floats) -> Floats:
-    placed = inside.copy()
-    placed[ahead] = values
-    return placed
+    inside, ahead = curve.accuracy[np.minimum(sizes, curve.n_classes) - 1], sizes > curve.n_classes
+    if not ahead.any():
+        return dict.fromkeys(METHODS, inside)
+    by_method = {
+        name: combine([make(evidence).accuracy(sizes) for make in methods_for(curve, name, seed)]) for name in METHODS
+    }
+    if len(curve.retrained) >= LEAST_SIZES:
+        by_method["refits"] = from_refits(curve, sizes)
+    return {name: np.where(ahead, values, inside) for name, values in by_method.items()}
 
 
 def _notes(curve: Curve, k: Sequence[int], estimates: Sequence[Estimate], trusted: float) -> tuple[str, ...]:
