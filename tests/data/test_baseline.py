@@ -75,7 +75,7 @@ def test_threshold_is_a_proportion_of_rows_not_seen():
     threshold = complexity(X, y, "mahalanobis").baseline_accuracy
     assert threshold.low < threshold.value < threshold.high
     assert threshold.kind == "of a proportion"
-    # Labels at random: one in ten, whatever the distance, and resubstitution would say more.
+    # Labels at random: one in ten, whatever the distance, and with rows in their own geometry more.
     noise = np.random.default_rng(0).integers(10, size=y.size)
     chance = complexity(X, noise, "mahalanobis").baseline_accuracy
     assert chance.value == pytest.approx(0.1, abs=0.03)

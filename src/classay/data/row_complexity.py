@@ -47,7 +47,6 @@ class Complexity(Result, chart="complexity:COMPLEXITY"):
     classes: NDArray[Any]
     by_class: pd.DataFrame
     baseline_accuracy: Estimate
-    resubstitution_accuracy: Estimate
     normalised_entropy: float
     median_class_size: float
     distance: str
@@ -321,11 +320,9 @@ class Complexity(Result, chart="complexity:COMPLEXITY"):
         )
         # The complexity of a row whose class is otherwise unknown is a convention, and would dominate the others.
         mean = float(self.values[self.known].mean()) if self.known.any() else float("nan")
-        resubstitution = self.resubstitution_accuracy
-        resubstituted = f" ({resubstitution.value:.3g} on the rows of the geometry)" if resubstitution.known else ""
         text = (
             f"{len(self)} rows in {self.classes.size} classes, measured {self.measured} by {self._distance_text()}: "
-            f"baseline accuracy {self.baseline_accuracy:.3g}{resubstituted}, mean complexity {mean:.3g}; {nearer} rows "
+            f"baseline accuracy {self.baseline_accuracy:.3g}, mean complexity {mean:.3g}; {nearer} rows "
             f"are nearer to another class than to their own; {suspects}. Class sizes: median "
             f"{self.median_class_size:g}, evenness {self.normalised_entropy:.2f} of 1."
         )

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from .. import expect
 from ..arrays import Floats, Ints, Mask
 from ..inputs import aligned, at_least_two, class_labels, encode, matrix
-from ..intervals import Estimate, of_proportion_by_group
-from ..seeds import generator, settle
+from ..intervals import of_proportion_by_group
+from ..seeds import settle
 from ..splits import fold_of_rows, per_row
 from .geometry.choice import AIMS, DistanceChoice, choose_distance
 from .geometry.covariance import COVARIANCES, varying_columns
@@ -37,8 +37,6 @@ PAPER_DISTANCES = ("euclidean", "cosine", "mahalanobis", "correlation")
 MOST_DISTANCES = 5 * 10**7
 """All distances are stored up to this many (400 MB)."""
 AT_ONCE = 5 * 10**6
-RESUBSTITUTED = 5000
-"""Accuracy on the rows that made the geometry is measured on at most this many of them."""
 
 
 def complexity(
@@ -142,9 +140,6 @@ def complexity(
         classes=geometry.classes,
         by_class=_class_table(geometry.classes, codes, rows),
         baseline_accuracy=baseline,
-        resubstitution_accuracy=baseline
-        if folds == 0 and not other_rows
-        else _resubstitution(own, choice, seed, level),
         normalised_entropy=float(-(share * np.log(share)).sum() / np.log(share.size)) if share.size > 1 else 0.0,
         median_class_size=float(np.median(counts)),
         distance=choice.distance,
@@ -255,17 +250,6 @@ def measured_rows(cross_fit: CrossFit, choice: DistanceChoice) -> tuple[RowCompl
     names = RowComplexities.__dataclass_fields__
     joined = {name: np.concatenate([getattr(part, name) for _, part in parts])[order] for name in names}
     return RowComplexities(**joined), stored, notes
-
-
-def _resubstitution(own: CrossFit | None, choice: DistanceChoice, seed: int, level: float) -> Estimate:
-    """Accuracy of the baseline on the rows that made the geometry, or on a sample of them."""
-    if own is None:
-        return Estimate(np.nan, 0.0, 1.0, level, "unknown: only a geometry was given")
-    most = min(RESUBSTITUTED, max(AT_ONCE // own.geometry.classes.size, 500))
-    rows = np.sort(generator(seed, "resubstitution").permutation(own.codes.size)[:most])
-    distances = own.whole_metric(choice.distance, choice.covariance).measure(own.table[rows])[choice.distance]
-    groups = None if own.row_groups is None else own.row_groups[rows]
-    return of_proportion_by_group(distances.argmin(axis=1) == own.codes[rows], groups, level)
 
 
 def _notes_on_unknown(geometry: Geometry, codes: Ints, labels: NDArray[Any], known: Mask) -> list[str]:
