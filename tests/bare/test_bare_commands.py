@@ -60,7 +60,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.skipif("CLASSAY_BARE" not in os.environ, reason="with extras, tests/cli runs every command")
-@pytest.mark.parametrize("name", [name for commands in COMMANDS.values() for name in commands])
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_runs_once(name, folder, capsys):
     code = run([name, *shlex.split(RUNS[name])])
     out, err = capsys.readouterr()

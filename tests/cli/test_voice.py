@@ -22,8 +22,7 @@ from classay.cli.app import COMMANDS, load
 from classay.cli.options import HELP
 from classay.estimators.spec import learners_from_texts
 
-SUMMARIES = {name: summary for summaries in COMMANDS.values() for name, summary in summaries.items()}
-LOADED = {name: load(name) for name in SUMMARIES}
+LOADED = {name: load(name) for name in COMMANDS}
 SOURCES = Path(application.__file__).parents[1]
 FILES = [path for room in ("report", "cli") for path in sorted((SOURCES / room).rglob("*"))]
 PROSE = [path for path in FILES if path.suffix in (".py", ".jinja", ".toml")]
@@ -62,17 +61,16 @@ def test_alone_it_shows_what_it_can_do(classay):
     code, out, err = classay()
     assert (code, err) == (0, "")
     words = " ".join(re.sub("[│╭╮╰╯─]", " ", out).split())
-    for panel, summaries in COMMANDS.items():
-        assert panel in words
-        for name, summary in summaries.items():
-            assert f"{name} {summary}" in words
+    for name, command in COMMANDS.items():
+        assert command["panel"] in words
+        assert f"{name} {command['summary']}" in words
     assert out == classay("--help")[1] == classay("-h")[1]
     assert "3 partly" in out
 
 
 def test_every_command_is_listed():
     folder = Path(application.__file__).parent / "commands"
-    assert set(SUMMARIES) == {path.stem for path in folder.glob("[!_]*.py")}
+    assert set(COMMANDS) == {path.stem for path in folder.glob("[!_]*.py")}
 
 
 @pytest.mark.parametrize("arguments", ["", "--version"])
@@ -86,9 +84,9 @@ def test_the_list_of_commands_needs_no_heavy_package(arguments):
     assert done.stderr.strip() == "0 []"
 
 
-@pytest.mark.parametrize("name", SUMMARIES)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_examples_in_help_are_understood_as_written(name):
-    lines = [line.strip() for line in HELP["commands"][name]["epilog"].splitlines() if line.startswith("    classay")]
+    lines = [line.strip() for line in COMMANDS[name]["epilog"].splitlines() if line.startswith("    classay")]
     lines = [line for line in lines if "--schema" not in line]  # which prints and exits
     assert lines
     for line in lines:
@@ -107,7 +105,7 @@ def test_every_text_is_that_of_an_option_or_table():
     shared = {name for table in HELP["shared"].values() for name in table}
     used = {name: {option.name for option in command.params} for name, command in LOADED.items()}
     assert shared <= set.union(*used.values())
-    for name, words in HELP["commands"].items():
+    for name, words in COMMANDS.items():
         assert {option for table in words.values() if isinstance(table, dict) for option in table} <= used[name]
         assert set(words.get("first", ())) <= used[name]
 
@@ -172,8 +170,8 @@ def test_usage_errors_look_like_all_errors(refused, arguments, message):
 
 
 def test_every_name_that_is_elsewhere_is_found_there(shown):
-    assert not set(application.ELSEWHERE) & set(SUMMARIES)
-    for place in application.ELSEWHERE.values():
+    assert not set(HELP["elsewhere"]) & set(COMMANDS)
+    for place in HELP["elsewhere"].values():
         _, name, *words = shlex.split(place)
         known = {word for option in LOADED[name].params for word in option.opts} if name in LOADED else set()
         assert {word for word in words if word.startswith("--")} <= known

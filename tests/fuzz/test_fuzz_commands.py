@@ -11,7 +11,7 @@ from fuzzing import ends, examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classay.cli.app import COMMANDS, load, run
+from classay.cli.app import load, run
 
 BAYES = ["--learner", "GaussianNB", "--workers", "1"]
 CHECK = """
@@ -87,7 +87,7 @@ def names_of(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for summaries in COMMANDS.values() for name in summaries if name in BASES])
+@pytest.mark.parametrize("name", BASES)
 def test_odd_values(name, folder, capsys, monkeypatch):
     monkeypatch.setattr("sys.stdin", None)
     options = names_of(name)

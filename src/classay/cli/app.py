@@ -32,26 +32,9 @@ INTERRUPTED, TERMINATED = 130, 143
 PATHS = (errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR)
 """What the system says of a path that cannot be used; users can choose another."""
 LACKS = (errno.ENOSPC, errno.EDQUOT, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EFBIG)
-COMMANDS: dict[str, dict[str, str]] = {}
-"""Panel of the help page -> command -> summary. The command is in `commands/`, in a module of the same name.
-
-The help page needs none of these modules, which import scikit-learn and pandas.
-"""
-for name, words in HELP["commands"].items():
-    COMMANDS.setdefault(words["panel"], {})[name] = words["summary"]
-ELSEWHERE = {
-    **dict.fromkeys(["bias", "orientation", "kinship", "metrics", "scores"], "classay learner DATA"),
-    "stability": "classay learner DATA --scheme halves",
-    **dict.fromkeys(["retrain", "retraining"], "classay learner DATA --scheme retrain"),
-    **dict.fromkeys(["complexity", "labels", "leaks"], "classay data DATA"),
-    "slices": "classay data PREDICTIONS --wrong 'label != predicted'",
-    "predictions": "classay report PREDICTIONS --truth COLUMN",
-    "gates": "classay check FILE",
-    "init": "classay check REPORT --init",
-    "schema": "classay report --schema",
-    **dict.fromkeys(["preference", "judges", "agreement"], "the function of that name in Python"),
-}
-"""Names that are looked for among the commands, and where they are."""
+COMMANDS = HELP["commands"]
+"""The words of each command. It is in `commands/`, in a module of the same name, which the list of commands need not
+import: these modules import scikit-learn and pandas."""
 
 
 class LazyGroup(TyperGroup):
@@ -69,8 +52,7 @@ def load(name: str) -> Any:
 
     module = importlib.import_module(f".commands.{name}", __package__)
     single = typer.Typer(add_completion=False, rich_markup_mode="markdown", pretty_exceptions_enable=False)
-    words = HELP["commands"][name]
-    single.command(name, epilog=words["epilog"])(runnable(module.command, words))
+    single.command(name, epilog=COMMANDS[name]["epilog"])(runnable(module.command, COMMANDS[name]))
     return typer.main.get_command(single)
 
 
@@ -85,9 +67,8 @@ app = typer.Typer(
     "Results go to stdout, all else to stderr. Exit codes: 0 done, 1 a gate failed, 2 wrong input, 3 partly done, 70 a "
     "bug in classay, 74 no memory or disk space, 130 Ctrl-C, 143 terminated.",
 )
-for panel, summaries in COMMANDS.items():
-    for name, summary in summaries.items():
-        app.command(name, help=summary, rich_help_panel=panel)(lambda: None)
+for command, words in COMMANDS.items():
+    app.command(command, help=words["summary"], rich_help_panel=words["panel"])(lambda: None)
 
 
 def _version(wanted: bool) -> None:
@@ -263,8 +244,8 @@ def _usage_message(error: Any) -> str:
         known = [name.strip("-") for parameter in error.ctx.command.params for name in parameter.opts]
         close = " or ".join(f"--{name}" for name in difflib.get_close_matches(option.strip("-"), known, 2))
         message = f"There is no option {option}." + (f" Did you mean {close}?" if close else "")
-    elif (missing := re.match(r"No such command '(.*?)'", message)) and missing[1] in ELSEWHERE:
-        message = f"There is no command {missing[1]!r}. Use {ELSEWHERE[missing[1]]}."
+    elif (missing := re.match(r"No such command '(.*?)'", message)) and missing[1] in HELP["elsewhere"]:
+        message = f"There is no command {missing[1]!r}. Use {HELP['elsewhere'][missing[1]]}."
     return f"{message}{'' if message[-1:] in '.?' else '.'} See {command} --help."
 
 
