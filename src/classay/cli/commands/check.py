@@ -147,16 +147,16 @@ def _text(verdicts: list[Verdict]) -> Iterator[Any]:
             yield f"{verdict.of or 'report'}: {verdict.gate}: {verdict.why.rstrip('.')}."
 
 
-def _measured(each: Verdict) -> str:
-    if not each.figure and not math.isnan(each.measured):
-        return f"{each.measured:.0f} found"
-    if each.estimate is None:
+def _measured(verdict: Verdict) -> str:
+    if not verdict.figure and not math.isnan(verdict.measured):
+        return f"{verdict.measured:.0f} found"
+    if verdict.estimate is None:
         return ""
-    figure = printed(each.estimate, term_of(each.figure))
+    figure = printed(verdict.estimate, term_of(verdict.figure))
     return "\n".join(part for part in (figure.text, figure.interval) if part)
 
 
-def _margin(each: Verdict) -> str:
-    if math.isnan(each.margin) or not each.figure:
+def _margin(verdict: Verdict) -> str:
+    if math.isnan(verdict.margin) or not verdict.figure:
         return ""
-    return f"{each.margin:+.3g}".replace("-", "−")
+    return f"{verdict.margin:+.3g}".replace("-", "−")

@@ -45,12 +45,10 @@ def command(
     if result.metric != "accuracy":
         figures[f"{result.metric}, new − old"] = result.metric_difference
     text = [result.answer(), estimates_table(title, figures)]
-    regions = {what: getattr(result, name) for name, what in REGIONS.items()}
-    if any(regions.values()):
-        kinds = [what for what, found in regions.items() for _ in found]
-        text.append(
-            region_table("Where", [region for found in regions.values() for region in found], "difference", kinds)
-        )
+    regions = [(what, region) for name, what in REGIONS.items() for region in getattr(result, name)]
+    if regions:
+        kinds, where = zip(*regions)
+        text.append(region_table("Where", where, "difference", kinds))
     return Outcome(
         {"shown": result.regression_shown, **result.to_dict()},
         data={"old": old, "new": new},
@@ -66,8 +64,8 @@ def _compare_reports(old: str, new: str, uri: str | None, fail: bool, min_effect
     from ...report.gates.report_changes import changes_between
 
     documents = [
-        report_of_run(each.removeprefix(MLFLOW), uri) if each.startswith(MLFLOW) else open_report(each)
-        for each in (old, new)
+        report_of_run(name.removeprefix(MLFLOW), uri) if name.startswith(MLFLOW) else open_report(name)
+        for name in (old, new)
     ]
     changes = changes_between(documents[0], documents[1], min_effect)
     rows = [dict(enumerate(change.texts)) for change in changes.changes]

@@ -42,10 +42,10 @@ class Architecture(options.Group):
 
     def expect_network(self, files: list[Path] | None) -> None:
         """Refuse options of a network where there is none."""
-        given = [f"--{name}" for name, value in vars(self).items() if value]
-        if given and not files:
+        option = next((f"--{name}" for name, value in vars(self).items() if value), None)
+        if option and not files:
             raise expect.InputError(
-                f"{given[0]} describes a network, but there is no --network. Add its file, or drop {given[0]}."
+                f"{option} describes a network, but there is no --network. Add it, or drop {option}."
             )
 
     def load(self, allow_import: bool, trust_pickle: bool = False) -> dict[str, Any]:
