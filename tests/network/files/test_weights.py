@@ -116,7 +116,7 @@ class TestNames:
         with pytest.raises(InputError, match="cannot be read as a NumPy file"):
             read_head(tmp_path / "cut.npz")
         np.savez(tmp_path / "objects.npz", a=np.array([{}], dtype=object))
-        with pytest.raises(InputError, match="cannot be read as a NumPy file"):
+        with pytest.raises(InputError, match="pickled Python objects"):
             read_head(tmp_path / "objects.npz")
 
     def test_what_is_missing_is_named(self, tmp_path, monkeypatch):
