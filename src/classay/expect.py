@@ -89,7 +89,13 @@ def flag(value: Any, name: str, *, why: str = "") -> bool:
 
 
 def _wrong(value: Any, name: str, expected: str, why: str) -> InputError:
-    return InputError(f"`{name}` is {value!r}; expected {expected}." + (f" {why}" if why else ""))
+    return InputError(f"`{name}` is {short(value, 200)}; expected {expected}." + (f" {why}" if why else ""))
+
+
+def short(value: Any, most: int = 60) -> str:
+    """A value as a message shows it, cut if it is long."""
+    text = repr(value)
+    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def one_of(value: T, name: str, allowed: Iterable[T]) -> T:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from ..expect import InputError, nearest, shown
+from ..expect import InputError, nearest, short, shown
 from ..private_apis import constraints_of
 
 DATA_TEXTS = {
@@ -131,12 +131,12 @@ def _check(kind: Any, name: str, value: Any, what: str) -> None:
     elif isinstance(value, dict):
         for key, part in value.items():
             if not (_is_number(key) or isinstance(key, bool)) and not _is_key(name, key):
-                raise InputError(f"{what} has the key {_short(key)}; expected short names or labels.")
+                raise InputError(f"{what} has the key {short(key)}; expected short names or labels.")
             if not _is_number(part) and not isinstance(part, (bool, type(None))):
-                raise InputError(f"{what} has {_short(part)} for {_short(key)}; expected a number.")
+                raise InputError(f"{what} has {short(part)} for {short(key)}; expected a number.")
     else:
         raise InputError(
-            f"{what} is {_short(value)}; expected a number of at most 64 bits, True, False, None, a listed word or a "
+            f"{what} is {short(value)}; expected a number of at most 64 bits, True, False, None, a listed word or a "
             "learner."
         )
 
@@ -151,10 +151,10 @@ def _check_text(kind: Any, name: str, text: str, what: str) -> None:
         raise InputError(f"{what} has {len(text)} characters; expected at most {LONGEST}.")
     if not words:
         raise InputError(
-            f"{what} is {_short(text)}; expected no text here: a learner's text may set numbers and listed words only. "
+            f"{what} is {short(text)}; expected no text here: a learner's text may set numbers and listed words only. "
             "Make the learner in Python, or import your own code with module:name and --allow-import."
         )
-    raise InputError(f"{what} is {_short(text)}; expected one of {shown(map(repr, words), 40)}.{nearest(text, words)}")
+    raise InputError(f"{what} is {short(text)}; expected one of {shown(map(repr, words), 40)}.{nearest(text, words)}")
 
 
 def listed_words(kind: Any, name: str) -> set[str]:
@@ -189,8 +189,3 @@ def _is_key(name: str, key: Any) -> bool:
     if not isinstance(key, str) or len(key) > LONGEST:
         return False
     return name in DATA_KEYS or key.isidentifier()
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:60]}…"

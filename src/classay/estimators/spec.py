@@ -21,7 +21,7 @@ from typing import Any
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
 from sklearn.pipeline import make_pipeline
 
-from ..expect import InputError, nearest, shown
+from ..expect import InputError, nearest, short, shown
 from ..private_apis import check_parameters
 from .plain_parameters import expect_plain
 
@@ -78,7 +78,7 @@ def learner_from_text(text: str, allow_import: bool = False, regressors: bool = 
     """
     foreign = re.match(r"\s*([A-Za-z_][\w.]*):(?=[A-Za-z_])", text)
     if foreign and not allow_import:
-        raise InputError(f"{_short(text)!r} would import code from {foreign[1]!r}. Add --allow-import if you trust it.")
+        raise InputError(f"{short(text)} would import code from {foreign[1]!r}. Add --allow-import if you trust it.")
     node = _parse(text[foreign.end() :] if foreign else text)
     learner = (
         _imported(foreign[1], node, regressors) if foreign else _known(node, "learner" if regressors else "classifier")
@@ -111,13 +111,13 @@ def _parse(text: str) -> ast.expr:
     except (SyntaxError, ValueError) as error:
         reason = error.msg if isinstance(error, SyntaxError) else str(error)
         raise InputError(
-            f"The learner {_short(text)!r} cannot be read ({reason}); expected a name with or without arguments, "
+            f"The learner {short(text)} cannot be read ({reason}); expected a name with or without arguments, "
             f"{EXAMPLE}."
         ) from error
     except (RecursionError, MemoryError) as error:
-        raise InputError(f"The learner {_short(text)!r} is nested too deeply to be read.") from error
+        raise InputError(f"The learner {short(text)} is nested too deeply to be read.") from error
     if not isinstance(node.func if isinstance(node, ast.Call) else node, ast.Name):
-        raise InputError(f"The learner {_short(text)!r} is not a name with or without arguments; write {EXAMPLE}.")
+        raise InputError(f"The learner {short(text)} is not a name with or without arguments; write {EXAMPLE}.")
     return node
 
 
@@ -216,7 +216,7 @@ def _pipeline(node: ast.expr, role: str = "classifier") -> Any:
         )
     for step in steps:
         if not _name(step):
-            raise InputError(f"The step {_short(ast.unparse(step))!r} of make_pipeline is not an estimator name.")
+            raise InputError(f"The step {short(ast.unparse(step))} of make_pipeline is not an estimator name.")
     return make_pipeline(*(_known(step, "transformer") for step in steps[:-1]), _known(steps[-1], role))
 
 
@@ -229,7 +229,7 @@ def _call(name: str, make: Any, node: ast.expr, own_code: bool = False, inner: s
     keywords = node.keywords if isinstance(node, ast.Call) else []
     if isinstance(node, ast.Call) and node.args:
         raise InputError(
-            f"{name} was given {_short(ast.unparse(node.args[0]))!r} without a name; write argument=value, {EXAMPLE}."
+            f"{name} was given {short(ast.unparse(node.args[0]))} without a name; write argument=value, {EXAMPLE}."
         )
     arguments: dict[str, Any] = {}
     takes = inspect.signature(make).parameters
@@ -258,7 +258,7 @@ def _call(name: str, make: Any, node: ast.expr, own_code: bool = False, inner: s
         made = make(**{**SILENT.get(ELSEWHERE.get(name, ""), {}), **arguments})
         check_parameters(made)  # so that a wrong value is reported now, not later in every refit
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name} does not accept its arguments: {_short(str(error), 300)}") from error
+        raise InputError(f"{name} does not accept its arguments: {str(error)[:300]}") from error
     return made
 
 
@@ -275,7 +275,7 @@ def _value(node: ast.expr, what: str, role: str) -> Any:
         if name and (is_learner or name in _estimators("regressor") or name in _estimators("transformer")):
             return _known(node, role)
         raise InputError(
-            f"The argument {what} is {_short(ast.unparse(node))!r}; expected a number, a quoted text, True, False, "
+            f"The argument {what} is {short(ast.unparse(node))}; expected a number, a quoted text, True, False, "
             f"None, a list of these or a {role}. Expressions are not run."
         ) from None
 
@@ -304,7 +304,3 @@ def _imported(path: str, node: ast.expr, regressors: bool = False) -> Any:
             "`get_params`."
         )
     return made
-
-
-def _short(text: str, most: int = 60) -> str:
-    return text if len(text) <= most else text[:most] + "…"

@@ -15,7 +15,7 @@ import pandas as pd
 from pandas.api import types
 
 from ..arrays import Ints, Mask
-from ..expect import InputError, counted, shown, within
+from ..expect import InputError, counted, short, shown, within
 from .cells import (
     ISO,
     MOST_EXAMPLES,
@@ -84,7 +84,7 @@ class ColumnAudit:
         """A sentence on the cells that became missing, or nothing."""
         if not self.unparsed:
             return ""
-        examples = [f"row {row}: {text if len(text) <= 40 else f'{text[:39]}…'!r}" for row, text in self.examples]
+        examples = [f"row {row}: {short(text, 40)}" for row, text in self.examples]
         more = ", …" if self.unparsed > len(examples) else ""
         kind = {DATE: "not a date", NUMBER: "not a number"}.get(self.kind, "not a value of this column")
         kind = "infinite" if self.why == INFINITE else kind

@@ -12,7 +12,7 @@ import pandas as pd
 from sklearn.base import clone
 
 from ...estimators.adapters import free_seeds, parameters_of
-from ...expect import InputError, nearest, shown
+from ...expect import InputError, nearest, short, shown
 from ...inputs import is_sparse
 from .paths import path_for
 
@@ -207,7 +207,7 @@ def _by_name(names: list[str], ranges: Any) -> list[Any]:
         listed = []
     if len(listed) != len(names) or any(isinstance(each, (int, float, str)) for each in listed):
         raise InputError(
-            f"`param_range` is {_short(ranges)}; expected values for each of {shown(names)}: a pair of lists, or a "
+            f"`param_range` is {short(ranges)}; expected values for each of {shown(names)}: a pair of lists, or a "
             "mapping of names to lists."
         )
     return listed
@@ -222,7 +222,7 @@ def _values(param_range: Any, name: str) -> tuple[Any, ...]:
         values = [_plain(value) for value in param_range]
     except TypeError as error:
         raise InputError(
-            f"`param_range` of {name} is {_short(param_range)}; expected a list of values, such as range(1, 71, 5)."
+            f"`param_range` of {name} is {short(param_range)}; expected a list of values, such as range(1, 71, 5)."
         ) from error
     if not values:
         raise InputError(f"`param_range` of {name} is empty; expected at least one value.")
@@ -247,12 +247,7 @@ def _plain(value: Any) -> Any:
         value = tuple(_plain(part) for part in value)
     if not isinstance(value, Hashable):
         raise InputError(
-            f"The value {_short(value)} of a sweep has no hash, which is needed to find its record; expected a number, "
+            f"The value {short(value)} of a sweep has no hash, which is needed to find its record; expected a number, "
             "text or tuple."
         )
     return value
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:60]}…"
