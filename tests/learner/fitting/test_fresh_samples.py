@@ -78,8 +78,8 @@ def test_regressors_stores_and_workers(tmp_path):
         ({"source": 5}, "`source` is 5; expected a function"),
         ({"source": balanced}, r"`scheme` is missing: with `source`.*Subsets\(100, 200\)"),
         (
-            {"source": balanced, "scheme": Subsets(5, 20), "test_size": 0.3},
-            "`test_size` is 0.3; expected a whole number",
+            {"source": balanced, "scheme": Subsets(5, 20), "test_size": 0.2},
+            "`test_size` is 0.2; expected a whole number",
         ),
         ({"source": balanced, "scheme": Subsets(5, 20), "test_size": 0}, "number of rows"),
         ({"source": balanced, "scheme": HalfSplits(5, 20, stratify=True)}, "stratify=True; samples of a source"),

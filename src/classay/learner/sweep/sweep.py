@@ -88,7 +88,7 @@ def sweep(
     holdout_size, holdouts, level : as in `orientation`; without a size, one that can be counted at every value
     random_state : seed of everything random
     executor : any `concurrent.futures.Executor`, a number of local workers, or None: one worker per core
-    store : a folder; what is in it is not fitted again
+    store : a folder; what is in it is not fitted again, unless other values that share its fits are missing
     progress : show a bar on stderr if it takes more than two seconds
     time_limit : seconds that one fit may take; if a shared fit takes longer, values are fitted one by one
     share_paths : whether values may share fits; False fits value by value

@@ -8,7 +8,6 @@ from hypothesis import strategies as some
 from scipy import sparse
 from separate_fits import TABLES, alone, compare, drawn, fits_of, same
 from sklearn.svm import SVC, NuSVC
-from threadpoolctl import threadpool_limits
 
 from classay.learner.fitting.paths import kernels, path_for
 
@@ -24,12 +23,6 @@ SWEEPS = [
     (NuSVC(nu=0.1), "nu", [0.02, 0.1, 0.2]),
     (NuSVC(nu=0.1, decision_function_shape="ovo"), "max_iter", [3, 40, 4000]),
 ]
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    with threadpool_limits(1):
-        yield
 
 
 @pytest.fixture

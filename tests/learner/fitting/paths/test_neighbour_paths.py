@@ -6,17 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from separate_fits import ALGORITHMS, TABLES, WEIGHTS, compare, compare_neighbours, drawn, fits_of
 from sklearn.neighbors import KNeighborsClassifier
-from threadpoolctl import threadpool_limits
 
 from classay.learner.fitting.paths import path_for
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # learners that are stopped early say so
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    with threadpool_limits(1):
-        yield
 
 
 # Every two of table, algorithm and weights meet; all three do in tests/long.

@@ -17,17 +17,10 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
-from threadpoolctl import threadpool_limits
 
 from classay.learner.fitting.paths import path_for
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # learners that are stopped early say so
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    with threadpool_limits(1):
-        yield
 
 
 @pytest.mark.parametrize(

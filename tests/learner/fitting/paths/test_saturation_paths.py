@@ -10,17 +10,10 @@ from sklearn.linear_model import LogisticRegression, Perceptron, SGDClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
-from threadpoolctl import threadpool_limits
 
 from classay.learner.fitting.paths import path_for
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # learners that are stopped early say so
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    with threadpool_limits(1):
-        yield
 
 
 SATURATING = [
