@@ -212,52 +212,54 @@ def _all_methods(curve: Curve, k: Sequence[int], seed: int) -> dict[str, Floats]
 
 
 def _notes(curve: Curve, k: Sequence[int], estimates: Sequence[Estimate], trusted: float) -> tuple[str, ...]:
-    notes, here = [], curve.n_classes
-    if max(k) > here:
-        if math.isnan(trusted) and not 0 < curve.accuracy[-1] < 1:
-            every = "Every" if curve.accuracy[-1] > 0 else "No"
-            notes.append(
-                f"{every} prediction was right, so a back-test is uninformative: how far to trust it is unknown."
-            )
-        elif math.isnan(trusted):
-            notes.append(f"{here} classes are too few for a back-test: how far to trust it is unknown.")
-        elif trusted < NARROWEST:
-            notes.append(
-                f"For more than the {here:,} observed classes an error within {TOLERANCE:g} cannot be promised in "
-                f"{estimates[0].level:.0%} of cases: see the intervals."
-            )
-        else:
-            notes.append(
-                f"In {estimates[0].level:.0%} of cases the error stays within {TOLERANCE:g} up to about "
-                f"{trusted * here:,.0f} classes ({trusted:.3g} x), by the interval and by the back-test."
-            )
-            beyond = [f"{size:,}" for size in k if size > trusted * here]
-            if beyond:
-                notes.append(f"Beyond that: {', '.join(beyond)}.")
-    if max(k) > here and here >= LEAST_CLASSES and (ratio := class_pair_ratio(curve)) is not None:
+    here = curve.n_classes
+    if max(k) <= here:
+        return tuple(curve.ranks.notes)
+    notes = [_note_on_trust(curve, k, estimates[0].level, trusted)]
+    if here >= LEAST_CLASSES and (ratio := class_pair_ratio(curve)) is not None:
         notes.append(
             "Classes seem to come in pairs or small groups: rows lose to exactly one class far more often than "
             f"independent classes allow (ratio {ratio:.2g}, usually .3 to .6). If new classes come with such rivals "
             "too, forecasts are too low, and a back-test does not show it."
         )
-    if max(k) > here and family_of_scores(curve.ranks.z, curve.evidence().weights) is None:
+    if family_of_scores(curve.ranks.z, curve.evidence().weights) is None:
         unknown = float(np.isnan(curve.ranks.z).mean())
         notes.append(
             f"The size of the scores is unknown in {unknown:.0%} of the rows (−inf, or all others equal), so only "
             "their order is used: half of the default, the calibrated method, falls back to a normal shape."
         )
-    if max(k) > here and training_changes(curve):
+    if training_changes(curve):
         refits = from_refits(curve, [max(k)])[0]
         notes.append(
             "Training changes with k: refitted on fewer classes, the learner is off the curve by more than chance, so "
             f"the theory does not hold for it. From the refits alone: {refits:.3g} with {max(k):,}."
         )
-    elif curve.ranks.marginal is False and max(k) > here:
+    elif curve.ranks.marginal is False:
         notes.append(
             "The learner's score of a class depends on the other classes, so retrained on more classes it would give "
             "other scores: the theory does not hold, and `accuracy_curve(..., retrain=True)` shows how far off it is."
         )
     return (*notes, *curve.ranks.notes)
+
+
+def _note_on_trust(curve: Curve, k: Sequence[int], level: float, trusted: float) -> str:
+    """Up to how many classes the error stays small, or why that is unknown."""
+    here = curve.n_classes
+    if math.isnan(trusted) and not 0 < curve.accuracy[-1] < 1:
+        every = "Every" if curve.accuracy[-1] > 0 else "No"
+        return f"{every} prediction was right, so a back-test is uninformative: how far to trust it is unknown."
+    if math.isnan(trusted):
+        return f"{here} classes are too few for a back-test: how far to trust it is unknown."
+    if trusted < NARROWEST:
+        return (
+            f"For more than the {here:,} observed classes an error within {TOLERANCE:g} cannot be promised in "
+            f"{level:.0%} of cases: see the intervals."
+        )
+    beyond = ", ".join(f"{size:,}" for size in k if size > trusted * here)
+    return (
+        f"In {level:.0%} of cases the error stays within {TOLERANCE:g} up to about {trusted * here:,.0f} classes "
+        f"({trusted:.3g} x), by the interval and by the back-test." + (f" Beyond that: {beyond}." if beyond else "")
+    )
 
 
 # The back-test: forecast the accuracy with all classes from some of them.
