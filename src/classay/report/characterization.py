@@ -20,8 +20,7 @@ from .document.classes_section import classes_section, networks_section
 from .document.figures import figures_of
 from .document.geometry_section import errors_section, geometry_section, unlike_section
 from .document.learners_section import disagreement_section, learners_section, runs_section, variation_section
-from .document.methods_section import methods_section
-from .document.reading_section import reading_section
+from .document.methods_section import methods_section, reading_section
 from .document.rows_section import data_section
 from .document.slices_section import slices_section
 from .document.verdict import verdict_of

@@ -88,7 +88,7 @@ def _curves(results: Results) -> tuple[Picture, ...]:
     two = results.rows.classes.size == 2
     positive = quoted(results.rows.classes[results.rows.rarer])
     what = f"class {positive}" if two else "the predicted class"
-    band = "Bands: nine of ten refits."
+    band = "Bands: nine of ten refits." if results.learners or results.fitted else ""
     drawn = [
         (
             "calibration",
@@ -122,7 +122,7 @@ def _curves(results: Results) -> tuple[Picture, ...]:
             continue
         rows = [row for name, line in curves.items() for row in _chart_rows(name, short[name], line)]
         chart = charts.curves_with_bands(rows, list(short.values()), across, up, title, diagonal=diagonal)
-        pictures.append(Picture(key, title, text, spec_of(chart), _points(key, title, curves)))
+        pictures.append(Picture(key, title, text.rstrip(), spec_of(chart), _points(key, title, curves)))
     return (*pictures, *_confusion(results))
 
 

@@ -184,14 +184,15 @@ def _next(choice: _Choice, results: Results, findings: Sequence[Finding]) -> lis
 def _table(results: Results) -> Sheet:
     """The metric, what changes when it is retrained, and the rows of the fits."""
     figure, changes = _changes(results)
-    rows: list[tuple[Cell, ...]] = [
-        (name, each.estimate, changes.get(name), each.rows or None)
-        for name, each in sorted(results.scored.items(), key=lambda item: -item[1].estimate.value)
-    ]
+    ranked = sorted(results.scored.items(), key=lambda item: -item[1].estimate.value)
+    rows: list[tuple[Cell, ...]] = [(name, each.estimate, changes.get(name), each.rows) for name, each in ranked]
+    columns: tuple[str, ...] = ("learner", results.metric, figure, "fit_rows")
+    if not any(each.rows for _, each in ranked):  # predictions of another system
+        rows, columns = [row[:3] for row in rows], columns[:3]
     return Sheet(
         "verdict",
-        "The learners in three figures",
-        ("learner", results.metric, figure, "fit_rows"),
+        "The learners in three figures" if len(columns) > 3 else "The models in two figures",
+        columns,
         tuple(rows),
         "",
         tuple(str(row[0]) for row in rows),

@@ -230,14 +230,15 @@ def _weighted(setup: Setup, data: Data) -> Setup:
 def _first_round(plan: Plan, clock: Clock) -> Results:
     """Figures of the rows, predictions by fits that have not seen them, and figures of these."""
     data, effort, seed = plan.data, plan.effort, plan.effort.seed
+    why: dict[str, str] = {}
+    # Fits come first: they end at the deadline, and figures of the rows are made in any case.
+    predicted, failed, unfinished = _cross_validated(plan, why, clock)
+    if plan.given and not set(plan.given) - set(failed) and not unfinished:
+        refuse_none(failed)
     with clock.stage("Figures of the rows"):
         figures = row_figures(data, plan.measured, seed)
     with clock.stage("Checks of the data"):
         suspicions = suspicions_of(data, plan.setup.test, seed, effort.progress)
-    why = dict(figures.why)
-    predicted, failed, unfinished = _cross_validated(plan, why, clock)
-    if plan.given and not set(plan.given) - set(failed) and not unfinished:
-        refuse_none(failed)
     results = Results(
         data=data,
         predicted=predicted,
@@ -246,7 +247,7 @@ def _first_round(plan: Plan, clock: Clock) -> Results:
         networks=dict(plan.networks),
         failed=failed,
         unfinished=unfinished,
-        why=why,
+        why=figures.why | why,
         measured_rows=plan.measured,
         test_table=plan.test_table,
         suspicions=suspicions,
