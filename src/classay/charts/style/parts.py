@@ -1,4 +1,4 @@
-"""What several charts are made of: figures with intervals, lines with bands, histograms, ranked bars, heat maps."""
+"""What several charts are made of: figures with intervals, lines with bands, histograms, heat maps."""
 
 from __future__ import annotations
 
@@ -221,12 +221,14 @@ def heat_map(
     fill = alt.Color(
         "value:Q",
         scale=alt.Scale(domain=list(ends), range=SHADES),
-        legend=None if legend is None else _gradient(legend, min(step * len(down), 180)),
+        legend=legend
+        if legend is None
+        else alt.Legend(
+            title=None, format=legend or alt.Undefined, gradientLength=min(step * len(down), 180), tickCount=5
+        ),
     )
-    shaded, grey = (
-        [cell for cell in cells if cell["value"] is not None],
-        [cell for cell in cells if cell["value"] is None],
-    )
+    shaded = [cell for cell in cells if cell["value"] is not None]
+    grey = [cell for cell in cells if cell["value"] is None]
     edge = {"stroke": "white", "strokeWidth": 1}
     layers = [panel.mark("rect", grey, tooltip, style="faint", opacity=0.6, **edge)] if grey else []
     layers += [panel.mark("rect", shaded, tooltip, color=fill, **edge)] if shaded else []
@@ -236,12 +238,7 @@ def heat_map(
         for doubtful, style, ink in ((False, "normal", "#1f2933"), (True, "italic", "#5c6773")):
             some = [cell for cell in shaded if cell.get("doubtful", False) is doubtful]
             colour = alt.condition(dark, alt.value("white"), alt.value(ink))
-            layers += (
-                [panel.mark("text", some, fontSize=11, fontStyle=style, text="text", color=colour)] if some else []
-            )
+            if some:
+                layers.append(panel.mark("text", some, fontSize=11, fontStyle=style, text="text", color=colour))
         layers += [panel.mark("text", grey, style="note", text="text")] if grey else []
     return panel.drawn(layers, title, *sentences, wrap=max(step * len(across) + 120, 380))
-
-
-def _gradient(form: str, length: int) -> alt.Legend:
-    return alt.Legend(title=None, format=form or alt.Undefined, gradientLength=length, tickCount=5)
