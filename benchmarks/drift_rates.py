@@ -68,7 +68,7 @@ def stream(settings, seed):
         return (
             verdict == "concept moved",
             verdict == "rows moved",
-            update.p_old <= rate,
+            update.p_metric <= rate,
             verdict == "learner unsteady",
         )
 
