@@ -221,19 +221,6 @@ def within_limits(estimate: Estimate, least: float, most: float) -> Estimate:
 # Figures of refits: means of a table of units (pairs or subsets) x points, of which both are random.
 
 
-def figure_of_table(
-    value: float,
-    table: NDArray[np.float64],
-    level: float,
-    kind: str,
-    limits: tuple[float, float],
-    groups: ArrayLike | None = None,
-) -> Estimate:
-    """A figure with the error of the mean of a table of units x points, within its `limits`."""
-    error, draws = crossed_error(table, groups)
-    return within_limits(around(value, error, level, kind, draws), *limits)
-
-
 ONE_PAIR = "unknown: one pair of subsets"
 ROUNDING = 1e-9
 """Sums over many pairs leave some 1e-12 where they are 0."""

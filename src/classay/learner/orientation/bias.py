@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ...arrays import Floats
 from ...expect import InputError, shown, whole
-from ...intervals import Estimate, figure_of_table
+from ...intervals import Estimate, around, crossed_standard_error, within_limits
 from ..records.labelings import Labelings
 from .entropy import interval_kind, p_log_p
 
@@ -109,7 +109,8 @@ class Biases(dict[int, Estimate]):
 
 def bias_of(hits: Floats, p: float, level: float, kind: str) -> Estimate:
     """Share of refits that hit a target, over holdouts and subsets (M, K), minus the chance of that."""
-    return figure_of_table(float(hits.mean()) - p, hits.T, level, kind, (-p, 1 - p))
+    error = crossed_standard_error(hits)
+    return within_limits(around(float(hits.mean()) - p, error, level, kind, hits.shape[1]), -p, 1 - p)
 
 
 def _asked(record: Labelings, holdouts: NDArray[np.int64], target: Callable[..., Any]) -> Floats:

@@ -27,7 +27,7 @@ from scipy.stats import binom, chi2
 
 from ... import expect, seeds
 from ...arrays import AnyInts, Floats
-from ...intervals import Estimate, figure_of_table, normal_quantile
+from ...intervals import Estimate, around, crossed_standard_error, normal_quantile, within_limits
 from ..records.base import TRAINING, Refits
 
 KIND = "over subsets and holdouts"
@@ -80,7 +80,8 @@ def overall(counts: Counts, log2_labelings: float, level: float = 0.95, kind: st
     """Expressivity: mean H(P_D) over holdouts, jackknifed, with an interval over subsets and holdouts."""
     pseudo = jackknife_overall(counts)
     value = max(float(np.minimum(pseudo.mean(axis=1), log2_labelings).mean()), 0.0)
-    return figure_of_table(value, pseudo.T, level, kind, (0.0, log2_labelings))
+    error = crossed_standard_error(pseudo)
+    return within_limits(around(value, error, level, kind, counts.n_subsets), 0.0, log2_labelings)
 
 
 def unrepeated(counts: Counts) -> float:

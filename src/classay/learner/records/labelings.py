@@ -16,8 +16,8 @@ from ...expect import InputError, one_of, shown
 from ...inputs import plain_labels
 from ...intervals import (
     Estimate,
+    around,
     crossed_error,
-    figure_of_table,
     of_mean,
     of_proportion_by_group,
     share_around,
@@ -346,7 +346,8 @@ class Labelings(Refits):
             error, _ = crossed_error(right, self.groups)
             draws = right.shape[1] if self.groups is None else np.unique(self.groups).size
             return share_around(float(right.mean()), error, level, self.over(), draws)
-        return figure_of_table(float(right.mean()), right, level, self.over_rows(), (0.0, 1.0), self.groups)
+        error, draws = crossed_error(right, self.groups)
+        return within_limits(around(float(right.mean()), error, level, self.over_rows(), draws), 0.0, 1.0)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per refit: subset, refit, train and test accuracy, seconds, error."""
