@@ -26,6 +26,7 @@ from ...learner.rounds import RecordRounds
 from ...learner.scores.retrain_change import Retraining
 from ...network.quality.quality import NetworkQuality
 from ...notes import Note
+from ...splits import fold_of_rows, train_rows_of_fold
 from ...tables.data import Data
 from ..results import LearnerResults, Results
 from .clock import Clock, time_text
@@ -207,12 +208,14 @@ def _setup(data: Data, effort: Effort, learner: Any) -> Setup:
 def fold_setup(data: Data, effort: Effort, learner: Any, groups: Ints | None, points: Ints | None = None) -> Setup:
     """The folds of cross-validated predictions: of a large table, those of a sample; or of these `points` only."""
     points = sampled(data.codes, effort.tested, effort.seed) if points is None else points
-    scheme = Folds(FOLDS, effort.rows, points)
-    time = data.per_row.time
-    rows = data.X, data.y
-    return _weighted(
-        prepare(learner, *rows, scheme, 1, 0.5, None, effort.seed, None, 1, groups=groups, time=time), data
-    )
+    cv: Any = FOLDS
+    if data.copies_together and groups is not None:
+        # Groups of equal rows keep their order, by which they are dealt.
+        fold = fold_of_rows(data.codes, FOLDS, effort.seed, data.per_row)
+        cv = [(train_rows_of_fold(fold, part, data.per_row), np.flatnonzero(fold == part)) for part in range(FOLDS)]
+    roles: dict[str, Any] = {"groups": groups, "time": data.per_row.time}
+    scheme = Folds(cv, effort.rows, points)
+    return _weighted(prepare(learner, data.X, data.y, scheme, 1, 0.5, None, effort.seed, None, 1, **roles), data)
 
 
 def _weighted(setup: Setup, data: Data) -> Setup:
@@ -272,7 +275,8 @@ def _cross_validated(
     for name in unfinished:
         failed[name] = _not_finished("its cross-validated fits were not done", clock)
         clock.say(f"{name}: {failed[name]}")
-    return predicted, failed, tuple(unfinished)
+    groups = {name: plan.data.groups_of(held.rows) for name, held in predicted.items()}
+    return {name: replace(held, groups=groups[name]) for name, held in predicted.items()}, failed, tuple(unfinished)
 
 
 def _not_finished(what: str, clock: Clock) -> str:
