@@ -237,7 +237,10 @@ def _small(title: str) -> str:
 def _of_rows(results: Results, findings: Sequence[Finding]) -> tuple[str, ...]:
     assert results.complexity is not None
     sentences = []
-    warnings = [each for each in findings if each.level == "warning"]
+    # What makes every figure too good comes first.
+    warnings = sorted(
+        (each for each in findings if each.level == "warning"), key=lambda finding: finding.code not in SPOIL
+    )
     if warnings:
         more = f", the first of {counted(len(warnings), 'warning')}" if len(warnings) > 1 else ""
         sentences.append(f"First see to {warnings[0].code}{more}: {_small(warnings[0].title)}.")
