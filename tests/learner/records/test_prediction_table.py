@@ -136,13 +136,22 @@ def test_scores_of_the_answer_and_of_every_class():
     frame = pd.DataFrame({"y": list("aab"), "pred": list("abb"), "p_a": [0.9, 0.4, 0.2], "p_b": [0.1, 0.6, 0.8]})
     table = labelings_of_table(frame, truth="y", score="p_*")
     assert table.confidence[0, 0].tolist() == [0.9, 0.6, 0.8]
-    assert table.class_scores[0, 0, 1].tolist() == [0.4, 0.6]
+    assert table.full_scores[0, 1].tolist() == [0.4, 0.6, 0.4, 0.6]  # scores, then probabilities
     assert table.columns.empty
     record = Labelings.from_frame(frame, truth="y", score="p_*")
     assert record.scores.probabilities
     assert record.scores.values[0, 0, 1].tolist() == pytest.approx([0.4, 0.6])
     alone = labelings_of_table(frame.drop(columns="p_b"), truth="y", score="p_a")
-    assert alone.class_scores is None
+    assert alone.full_scores is None
+
+
+def test_probabilities_are_kept_where_a_variant_lacks_a_run():
+    runs = pd.DataFrame({"v": ["m", "m", "m", "m", "n", "n"], "r": [1, 1, 2, 2, 1, 1], "id": [1, 2] * 3})
+    runs = runs.assign(y=list("ababab"), pred=list("ababab"), p_a=[0.9, 0.2] * 3, p_b=[0.1, 0.8] * 3)
+    record = labelings_of_table(runs, truth="y", item="id", run="r", variant="v", score="p_*")
+    scores, probabilities = np.split(record.full_scores, 2, axis=2)
+    assert np.array_equal(scores, probabilities, equal_nan=True)
+    assert np.isnan(probabilities).all(axis=2).tolist() == [[False] * 4, [False, False, True, True]]
 
 
 def test_other_columns_are_kept_per_item():

@@ -210,15 +210,6 @@ class Labelings(Refits):
         """Names of the points."""
         return np.asarray(self.about.get("items") or np.arange(self.truth.size))
 
-    @property
-    def class_scores(self) -> Floats | None:
-        """(K, R, n, C): scores of every class in 64 bits, of a table of predictions that had them."""
-        if self.full_scores is None or self.predicted is not None:
-            return None
-        subsets, refits, points = self.labels.shape
-        by_run = self.full_scores[..., : self.classes.size].reshape(refits, subsets, points, -1)
-        return np.asarray(by_run.swapaxes(0, 1))
-
     def scored(self, on: str = "test") -> tuple[Labelings, Scores]:
         """The record and its scores without gaps: of the refits that are `chosen` among those with scores.
 

@@ -470,7 +470,8 @@ def _full_scores(class_scores: Floats | None) -> Floats | None:
     if class_scores is None:
         return None
     values = class_scores.swapaxes(0, 1).reshape(class_scores.shape[1], -1, class_scores.shape[3])
-    return np.concatenate([values, values if is_probability(values) else np.full_like(values, np.nan)], axis=2)
+    known = values[np.isfinite(values).all(axis=2)]  # a variant may have fewer runs than another
+    return np.concatenate([values, values if is_probability(known) else np.full_like(values, np.nan)], axis=2)
 
 
 def _kept_scores(class_scores: Floats | None, labels: AnyInts, classes: NDArray[Any]) -> Scores | None:
