@@ -16,7 +16,6 @@ LEAST = 0.92
 """Of 95 % intervals; with 200 data sets the standard error is 0.015."""
 DATA_SETS = 200
 ESTIMATES = ("share", "number", "ceiling", "explained")
-MEANS = (*ESTIMATES, "any", "bias", "false_share")
 
 
 def centres(classes, columns, apart):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -243,11 +244,14 @@ class _Jackknife:
     halve: float
     level: float
 
-    def __post_init__(self) -> None:
-        every = np.ones(len(self.means), dtype=bool)
-        object.__setattr__(self, "_all", self._components(every))
-        left = [self._components(self.units != unit) for unit in np.unique(self.units)]
-        object.__setattr__(self, "_left", np.array(left))
+    @cached_property
+    def _all(self) -> tuple[float, float]:
+        return self._components(np.ones(len(self.means), dtype=bool))
+
+    @cached_property
+    def _left(self) -> Floats:
+        """The components without each unit in turn."""
+        return np.array([self._components(self.units != unit) for unit in np.unique(self.units)])
 
     def _components(self, kept: Any) -> tuple[float, float]:
         """Variance over subsets of means over refits, and within, without what is not kept."""
@@ -257,9 +261,8 @@ class _Jackknife:
 
     def _estimate(self, figure: Any, scale: Any, back: Any, kind: str = OVER) -> Estimate:
         """A figure of (over, within), with the jackknife's interval on a scale where it is nearly normal."""
-        value = figure(*self._all)  # type: ignore[attr-defined]
-        left = self._left  # type: ignore[attr-defined]
-        count = len(left)
+        value = figure(*self._all)
+        left, count = self._left, len(self._left)
         with np.errstate(divide="ignore", invalid="ignore"):
             whole, others = scale(value), np.array([scale(figure(*each)) for each in left])
         if not np.isfinite(whole) or not np.isfinite(others).all():
@@ -270,13 +273,13 @@ class _Jackknife:
 
     def total(self) -> Estimate:
         """Variance of a score over refits on other subsets."""
-        if self._all[0] == 0:  # type: ignore[attr-defined]
+        if self._all[0] == 0:
             return exact(0.0, "nothing varies", self.level)
         return self._estimate(lambda over, within: over + within * (1 - 1 / self.refits), np.log, np.exp)
 
     def raw_from_sample(self, known: bool) -> float:
         """Unbiased, perhaps negative."""
-        over, within = self._all  # type: ignore[attr-defined]
+        over, within = self._all
         return over - within / self.refits if known else math.nan
 
     def from_sample(self, known: bool, deterministic: bool) -> Estimate:
@@ -286,7 +289,13 @@ class _Jackknife:
         total = self.total()
         if not known:
             return Estimate(math.nan, 0.0, total.high, self.level, "unknown: one refit per subset")
-        return self._times(total, self.share(known, deterministic, of_sample=True))
+        if total.value == 0:
+            return exact(0.0, "nothing varies", self.level)
+        # The variance between subsets, from 0 up: on the scale of log(over), of which it is a part.
+        value = max(self.raw_from_sample(True), 0.0)
+        within = self._all[1] / self.refits
+        over = self._estimate(lambda over, within: over, np.log, np.exp)
+        return Estimate(value, max(over.low - within, 0.0), max(over.high - within, 0.0), self.level, OVER)
 
     def from_randomness(self, known: bool, deterministic: bool) -> Estimate:
         """The variance that training randomness causes."""
@@ -295,18 +304,9 @@ class _Jackknife:
         total = self.total()
         if not known:
             return Estimate(math.nan, 0.0, total.high, self.level, "unknown: one refit per subset")
-        if self._all[1] == 0:  # type: ignore[attr-defined]
+        if self._all[1] == 0:
             return exact(0.0, "refits on the same rows do not differ", self.level)
         return self._estimate(lambda over, within: within, np.log, np.exp)
-
-    def _times(self, total: Estimate, part: Estimate) -> Estimate:
-        """The variance between subsets, from 0 up: on the scale of log(over), of which it is a part."""
-        value = max(self.raw_from_sample(True), 0.0)
-        within = self._all[1] / self.refits  # type: ignore[attr-defined]
-        if total.value == 0:
-            return exact(0.0, "nothing varies", self.level)
-        over = self._estimate(lambda over, within: over, np.log, np.exp)
-        return Estimate(value, max(over.low - within, 0.0), max(over.high - within, 0.0), self.level, OVER)
 
     def share(self, known: bool, deterministic: bool, of_sample: bool) -> Estimate:
         """The share of one source, from the ratio F of the mean squares between and within, on its log scale."""
@@ -314,7 +314,7 @@ class _Jackknife:
             return exact(1.0 if of_sample else 0.0, "deterministic", self.level)
         if not known:
             return Estimate(math.nan, 0.0, 1.0, self.level, "unknown: one refit per subset")
-        over, within = self._all  # type: ignore[attr-defined]
+        over, within = self._all
         if over == 0 and within == 0:
             return Estimate(math.nan, 0.0, 1.0, self.level, "undefined: nothing varies")
         if within == 0:
