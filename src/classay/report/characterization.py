@@ -30,7 +30,7 @@ from .run.clock import seconds_of
 from .run.learners import CONTRAST, default_learners, learners_from
 from .run.measures import GeometryOptions
 from .run.records import records_of, results_of
-from .run.rounds import Wanted, rounds_of
+from .run.rounds import rounds_of
 from .run.rows import data_of, ready_for_fits
 from .run.settings import ROWS, Effort
 
@@ -229,16 +229,15 @@ def characterize(
         store=store,
         progress=progress,
         time_limit=time_limit,
-    )
-    data = ready_for_fits(data)
-    wanted = Wanted(
-        metrics=tuple(check_metric(scorer, data.classes.size) for scorer in metrics),
         more_classes=more_classes,
         contrast=frozenset(CONTRAST if learners is None else ()),
+        command=command,
     )
+    data = ready_for_fits(data)
+    effort = replace(effort, metrics=tuple(check_metric(scorer, data.classes.size) for scorer in metrics))
     last: Results | None = None
     try:
-        for results in rounds_of(data, checked, networks or {}, effort, wanted, command, on_round is not None):
+        for results in rounds_of(data, checked, networks or {}, effort, on_round is not None):
             last = results
             if on_round is not None and results.settings["preliminary"]:
                 on_round(Characterization(report_of(results), results))

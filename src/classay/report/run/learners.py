@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from sklearn import preprocessing
@@ -87,17 +86,11 @@ def _class_name(learner: Any) -> str:
     return last.__name__ if isinstance(last, type) else type(last).__name__
 
 
-@dataclass(frozen=True)
-class Tried:
-    """Learners that take the table as it is, or `wrapped` (how it is changed for them), and why others `failed`."""
+def tried(learners: Mapping[str, Any], data: Data, seed: int) -> tuple[dict[str, Any], dict[str, str], dict[str, str]]:
+    """Try each learner on a few rows: learners that take the table, how it is changed for some, why others fail.
 
-    learners: dict[str, Any]
-    wrapped: dict[str, str]
-    failed: dict[str, str]
-
-
-def tried(learners: Mapping[str, Any], data: Data, seed: int) -> Tried:
-    """Try each learner on a few rows of the table. Raises InputError if none takes it."""
+    Raises InputError if none takes it.
+    """
     usable: dict[str, Any] = {}
     wrapped: dict[str, str] = {}
     failed: dict[str, str] = {}
@@ -114,7 +107,7 @@ def tried(learners: Mapping[str, Any], data: Data, seed: int) -> Tried:
             wrapped[name] = trial.wrapped
     if learners and not usable:
         refuse_none(failed)
-    return Tried(usable, wrapped, failed)
+    return usable, wrapped, failed
 
 
 def refuse_none(failed: Mapping[str, str]) -> None:

@@ -30,7 +30,7 @@ from ...splits import fold_of_rows, train_rows_of_fold
 from ...tables.data import Data
 from ..results import LearnerResults, Results
 from .clock import Clock, time_text
-from .learners import Tried, refuse_none, scales, tried, votes_for_itself, with_more_iterations
+from .learners import refuse_none, scales, tried, votes_for_itself, with_more_iterations
 from .measures import (
     kinship_of,
     learner_results,
@@ -52,34 +52,21 @@ COPIES = 0.005
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
-    """What is asked of the results: metrics, whether to forecast more classes, learners that are only a contrast.
-
-    The first of the metrics is what learners are compared by.
-    """
-
-    metrics: tuple[str, ...] = ()
-    more_classes: bool | None = None
-    contrast: frozenset[str] = frozenset()
-
-    @property
-    def keywords(self) -> dict[str, Any]:
-        """What was given, as keywords of `characterize`."""
-        metrics = {"metric": list(self.metrics) if len(self.metrics) > 1 else self.metrics[0]} if self.metrics else {}
-        return metrics | ({} if self.more_classes is None else {"more_classes": self.more_classes})
-
-
-@dataclass(frozen=True, kw_only=True)
 class Plan:
-    """All that rounds need: rows, learners that were tried, and the setups of folds and refits. It does not change."""
+    """All that rounds need: rows, what is asked, the setups of folds and refits, and the clock.
+
+    `learners` are those that take the table, as it is or `wrapped` (how it is changed for them), of those `given`;
+    `failed` says why others do not.
+    """
 
     data: Data
     given: Mapping[str, Any]
-    tried: Tried
+    learners: Mapping[str, Any]
+    wrapped: Mapping[str, str]
+    failed: Mapping[str, str]
     effort: Effort
-    wanted: Wanted
     networks: Mapping[str, NetworkQuality]
-    command: str | None
+    clock: Clock
     folds: Setup
     setup: Setup
     measured: Ints
@@ -103,8 +90,6 @@ def rounds_of(
     learners: Mapping[str, Any],
     networks: Mapping[str, NetworkQuality],
     effort: Effort,
-    wanted: Wanted,
-    command: str | None = None,
     each_round: bool = False,
 ) -> Iterator[Results]:
     """All results of a report; with `each_round`, after every round, the last ones being final.
@@ -112,37 +97,37 @@ def rounds_of(
     A learner that fails, or has no time for its first round, is left out and listed; if all fail, that is an error.
     """
     clock = Clock(effort.seconds, effort.progress)
-    plan = _planned(data, learners, networks, effort, wanted, command, clock)
-    base = results = _first_round(plan, clock)
+    plan = _planned(data, learners, networks, effort, clock)
+    base = results = _first_round(plan)
     retrainings: dict[str, Retraining] = {}
     records = RecordRounds(
-        plan.setup, plan.tried.learners, effort.executor, effort.store, effort.progress, isolate=plan.isolate
+        plan.setup, plan.learners, effort.executor, effort.store, effort.progress, isolate=plan.isolate
     )
-    ladder = effort.ladder(each_round) if plan.tried.learners else []
+    ladder = effort.ladder(each_round) if plan.learners else []
     rounds = len(ladder) + 1
     interrupted = False
     for number, splits in enumerate(ladder, start=1):
         if clock.over:
             break
         if each_round:
-            yield _named(plan, results, records, clock, f"round {number} of at most {rounds}")
+            yield _named(plan, results, f"round {number} of at most {rounds}")
         with clock.stage("Refits", f"round {number + 1} of at most {rounds}, {splits} splits"), clock.limit():
             # At first one learner after another: if time ends, some are complete.
-            complete = records.grow(list(plan.tried.learners), splits, "refits", in_turn=number == 1)
+            complete = records.grow(list(plan.learners), splits, "refits", in_turn=number == 1)
         interrupted = records.interrupted and not clock.over
         if not complete:
             break
         if number == 1:
             try:
-                base, retrainings = _with_full_fits(plan, base, clock)
+                base, retrainings = _with_full_fits(plan, base)
             except KeyboardInterrupt:
                 interrupted = True
                 break
         if each_round and splits < ladder[-1]:
-            results = _refitted(plan, base, results, records, retrainings, ladder[0], clock)
+            results = _refitted(plan, base, results, records, retrainings, ladder[0])
     if ladder:
-        results = _refitted(plan, base, results, records, retrainings, ladder[0], clock)
-    yield _named(plan, results, records, clock, interrupted=interrupted)
+        results = _refitted(plan, base, results, records, retrainings, ladder[0])
+    yield _named(plan, results, interrupted=interrupted)
 
 
 def _planned(
@@ -150,21 +135,20 @@ def _planned(
     learners: Mapping[str, Any],
     networks: Mapping[str, NetworkQuality],
     effort: Effort,
-    wanted: Wanted,
-    command: str | None,
     clock: Clock,
 ) -> Plan:
     setup = _setup(data, effort, next(iter(learners.values())))
     with clock.stage("Trial fits"):
-        usable = tried(learners, data, effort.seed)
+        usable, wrapped, failed = tried(learners, data, effort.seed)
     return Plan(
         data=data,
         given=learners,
-        tried=usable,
+        learners=usable,
+        wrapped=wrapped,
+        failed=failed,
         effort=effort,
-        wanted=wanted,
         networks=networks,
-        command=command,
+        clock=clock,
         folds=fold_setup(data, effort, next(iter(learners.values())), data.per_row.groups),
         setup=setup,
         measured=sampled(data.codes, effort.limited(data.codes.size), effort.seed),
@@ -230,12 +214,12 @@ def _weighted(setup: Setup, data: Data) -> Setup:
 # The first round: rows, and cross-validated predictions
 
 
-def _first_round(plan: Plan, clock: Clock) -> Results:
+def _first_round(plan: Plan) -> Results:
     """Figures of the rows, predictions by fits that have not seen them, and figures of these."""
-    data, effort, seed = plan.data, plan.effort, plan.effort.seed
+    data, effort, seed, clock = plan.data, plan.effort, plan.effort.seed, plan.clock
     why: dict[str, str] = {}
     # Fits come first: they end at the deadline, and figures of the rows are made in any case.
-    predicted, failed, unfinished = _cross_validated(plan, why, clock)
+    predicted, failed, unfinished = _cross_validated(plan, why)
     if plan.given and not set(plan.given) - set(failed) and not unfinished:
         refuse_none(failed)
     with clock.stage("Figures of the rows"):
@@ -254,21 +238,19 @@ def _first_round(plan: Plan, clock: Clock) -> Results:
         measured_rows=plan.measured,
         test_table=plan.test_table,
         suspicions=suspicions,
-        contrast=plan.wanted.contrast,
+        contrast=effort.contrast,
     )
     with clock.stage("Figures of predictions"):
-        return with_predictions(results, seed, plan.wanted.metrics, plan.wanted.more_classes)
+        return with_predictions(results, seed, effort.metrics, effort.more_classes)
 
 
-def _cross_validated(
-    plan: Plan, why: dict[str, str], clock: Clock
-) -> tuple[dict[str, OutOfFold], dict[str, str], tuple[str, ...]]:
+def _cross_validated(plan: Plan, why: dict[str, str]) -> tuple[dict[str, OutOfFold], dict[str, str], tuple[str, ...]]:
     """Predictions by learner, why others have none, and those of them that only lacked time."""
-    effort, learners, failed = plan.effort, plan.tried.learners, dict(plan.tried.failed)
+    learners, failed, clock = plan.learners, dict(plan.failed), plan.clock
     if not learners:
         return {}, failed, ()
     with clock.stage("Cross-validated predictions"):
-        predicted, errors = predictions_of(plan.folds, learners, effort, clock, plan.isolate)
+        predicted, errors = predictions_of(plan.folds, learners, plan.effort, clock, plan.isolate)
     for reason in errors.values():
         why["slices"] = reason
     unfinished = [name for name in learners if name not in predicted and name not in errors]
@@ -287,21 +269,22 @@ def _not_finished(what: str, clock: Clock) -> str:
 # After the first refits: what needs fits of nearly full size
 
 
-def _with_full_fits(plan: Plan, base: Results, clock: Clock) -> tuple[Results, dict[str, Retraining]]:
+def _with_full_fits(plan: Plan, base: Results) -> tuple[Results, dict[str, Retraining]]:
     """The effect of copies of rows, which columns count, and what a retraining changes, as far as there is time."""
+    effort, clock = plan.effort, plan.clock
     with clock.stage("Importance of columns"):
-        base = replace(base, with_copies=_with_copies(plan, base, clock))
-        relied, why = importance_of(plan.data, base.most_accurate, plan.tried.learners, plan.effort, clock)
+        base = replace(base, with_copies=_with_copies(plan, base))
+        relied, why = importance_of(plan.data, base.most_accurate, plan.learners, effort, clock)
         checks = base.suspicions
         missing = {"importance": why} if why else {}
         base = replace(base, suspicions=replace(checks, importance=relied, why=checks.why | missing))
     retrainings: dict[str, Retraining] = {}
     reasons: dict[str, str] = {}
-    asked = [name for name in plan.tried.learners if name not in plan.wanted.contrast]
-    if plan.effort.retrains:
-        with clock.stage("Retraining", f"{plan.effort.retrains} samples that share most rows"), clock.limit():
+    asked = [name for name in plan.learners if name not in effort.contrast]
+    if effort.retrains:
+        with clock.stage("Retraining", f"{effort.retrains} samples that share most rows"), clock.limit():
             for name in asked:
-                change = retrained(plan.data, plan.tried.learners[name], name, plan.effort, clock)
+                change = retrained(plan.data, plan.learners[name], name, effort, clock)
                 if isinstance(change, str):
                     reasons[f"retraining of {name}"] = change
                 else:
@@ -309,14 +292,14 @@ def _with_full_fits(plan: Plan, base: Results, clock: Clock) -> tuple[Results, d
     return replace(base, why=base.why | reasons), retrainings
 
 
-def _with_copies(plan: Plan, base: Results, clock: Clock) -> tuple[str, OutOfFold] | None:
+def _with_copies(plan: Plan, base: Results) -> tuple[str, OutOfFold] | None:
     """Predictions of the most accurate learner with copies of rows on both sides, which shows how much they help."""
     data, best = plan.data, base.most_accurate
     if not data.copies_together or data.duplicates < COPIES * data.codes.size or best is None:
         return None
-    learner, quiet = plan.tried.learners[best], replace(plan.effort, progress=False)
+    learner, quiet = plan.learners[best], replace(plan.effort, progress=False)
     folds = fold_setup(data, plan.effort, learner, groups=None)
-    predicted, _ = predictions_of(folds, {best: learner}, quiet, clock, plan.isolate)
+    predicted, _ = predictions_of(folds, {best: learner}, quiet, plan.clock, plan.isolate)
     return (best, predicted[best]) if best in predicted else None
 
 
@@ -330,24 +313,23 @@ def _refitted(
     records: RecordRounds,
     retrainings: Mapping[str, Retraining],
     first: int,
-    clock: Clock,
 ) -> Results:
     """The results with those of refits, as far as they are through their first round of so many splits."""
     failed, why = base.failed | records.failed, dict(base.why)
     learners: dict[str, LearnerResults] = {}
     unfinished = list(base.unfinished)
-    with clock.stage("Figures of learners"):
-        for name in [each for each in plan.tried.learners if each not in records.failed]:
+    with plan.clock.stage("Figures of learners"):
+        for name in [each for each in plan.learners if each not in records.failed]:
             splits = records.splits.get(name, 0)
             if splits < first:
                 if name not in unfinished:
                     unfinished.append(name)
-                    failed[name] = _not_finished(f"{splits} of {first} splits were done", clock)
+                    failed[name] = _not_finished(f"{splits} of {first} splits were done", plan.clock)
                 continue
             known = before.learners.get(name)
             try:
                 if known is None or len(known.labelings.labels) != 2 * splits:
-                    known = _learner(plan, name, records, known, base.predicted.get(name), clock)
+                    known = _learner(plan, name, records, known, base.predicted.get(name))
                 learners[name] = replace(known, retraining=retrainings.get(name))
             except InputError as mistake:
                 failed[name] = str(mistake)
@@ -358,25 +340,25 @@ def _refitted(
 
 
 def _learner(
-    plan: Plan, name: str, records: RecordRounds, known: LearnerResults | None, held: OutOfFold | None, clock: Clock
+    plan: Plan, name: str, records: RecordRounds, known: LearnerResults | None, held: OutOfFold | None
 ) -> LearnerResults:
     """The results of the refits of a learner; what does not depend on their number is taken from `known`."""
-    learner = plan.tried.learners[name]
+    learner = plan.learners[name]
     made = learner_results(name, records.record(name), plan.test_table, plan.effort.seed)
     effect: Estimate | None = None if known is None else known.more_iterations
     warned = any(isinstance(note, Note) and "Convergence" in note.subject for note in made.labelings.notes)
-    if warned and effect is None and not clock.over:
-        effect = _more_iterations(plan, learner, held, clock)
+    if warned and effect is None and not plan.clock.over:
+        effect = _more_iterations(plan, learner, held)
     return replace(
         made,
-        wrapped=plan.tried.wrapped.get(name, ""),
+        wrapped=plan.wrapped.get(name, ""),
         votes_for_itself=votes_for_itself(learner),
         scales=scales(learner),
         more_iterations=effect,
     )
 
 
-def _more_iterations(plan: Plan, learner: Any, held: OutOfFold | None, clock: Clock) -> Estimate | None:
+def _more_iterations(plan: Plan, learner: Any, held: OutOfFold | None) -> Estimate | None:
     """The share of predictions that ten times the iterations change, on one fold; None if that cannot be said."""
     longer, data = with_more_iterations(learner, MORE_ITERATIONS), plan.data
     if longer is None or held is None or held.fit_rows < held.available:
@@ -384,24 +366,16 @@ def _more_iterations(plan: Plan, learner: Any, held: OutOfFold | None, clock: Cl
     here = plan.folds.points(plan.folds.samples[0])
     folds = fold_setup(data, plan.effort, longer, data.per_row.groups, here)
     one_worker = replace(plan.effort, executor=1, progress=False, rows=None, store=None)
-    predicted, _ = predictions_of(folds, {"longer": longer}, one_worker, clock)
+    predicted, _ = predictions_of(folds, {"longer": longer}, one_worker, plan.clock)
     if not predicted:
         return None
     changed = predicted["longer"].labels != held.labels[np.searchsorted(held.rows, here)]
     return of_proportion_by_group(changed, data.groups_of(here))
 
 
-def _named(
-    plan: Plan,
-    results: Results,
-    records: RecordRounds,
-    clock: Clock,
-    preliminary: str = "",
-    interrupted: bool = False,
-) -> Results:
+def _named(plan: Plan, results: Results, preliminary: str = "", interrupted: bool = False) -> Results:
     """The results with the settings that made them. `preliminary` is the round if more follow."""
-    data, wanted = plan.data, plan.wanted
-    asked = set(results.names) - wanted.contrast
+    data, contrast = plan.data, plan.effort.contrast
     given = [name for name in data.per_row.given if name != "groups" or not data.copies_together]
     settings = settings_of(
         plan.effort,
@@ -409,19 +383,17 @@ def _named(
         min((len(one.labelings.labels) // 2 for one in results.learners.values()), default=0),
         plan.given,
         [*given, *(("X_test", "y_test") if data.test is not None else ())],
-        plan.command,
-        wanted.keywords,
         measured_rows=int(plan.measured.size),
         tested_rows=int(plan.folds.test.size),
         interrupted=interrupted,
         preliminary=preliminary,
-        seconds=clock.passed,
-        stages=dict(clock.stages),
-        wrapped=dict(plan.tried.wrapped),
+        seconds=plan.clock.passed,
+        stages=dict(plan.clock.stages),
+        wrapped=dict(plan.wrapped),
     )
     return replace(
         results,
         settings=settings,
-        failed={name: reason for name, reason in results.failed.items() if name not in wanted.contrast},
-        contrast=wanted.contrast if asked else frozenset(),
+        failed={name: reason for name, reason in results.failed.items() if name not in contrast},
+        contrast=contrast if set(results.names) - contrast else frozenset(),
     )

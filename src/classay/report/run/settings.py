@@ -27,7 +27,11 @@ TEST_POINTS = 20_000
 
 @dataclass(frozen=True, kw_only=True)
 class Effort:
-    """How much is fitted, and where. `rows` is the limit of rows (None: none), `seconds` the deadline (None: none)."""
+    """What is asked of a report: how much is fitted, where, and what is measured.
+
+    `rows` is the limit of rows (None: none), `seconds` the deadline (None: none). Learners are compared by the first of
+    the `metrics`; those of `contrast` are only a contrast. `command` is the one that made the report, for display.
+    """
 
     seed: int
     seconds: float | None = 120.0
@@ -41,6 +45,10 @@ class Effort:
     store: str | Path | None = None
     progress: bool = False
     time_limit: float | None = None
+    metrics: tuple[str, ...] = ()
+    more_classes: bool | None = None
+    contrast: frozenset[str] = frozenset()
+    command: str | None = None
 
     def ladder(self, each_round: bool) -> list[int]:
         """The number of splits after each round; in one go if nothing can end it and nobody looks in between."""
@@ -63,33 +71,32 @@ class Effort:
         limit = "all" if self.rows is None else self.rows
         return {"repeats": self.repeats, "rows": limit, "n_probes": self.n_probes, "retrains": self.retrains}
 
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """Metrics and classes, if they were given, as keywords of `characterize`."""
+        metrics = {"metric": list(self.metrics) if len(self.metrics) > 1 else self.metrics[0]} if self.metrics else {}
+        return metrics | ({} if self.more_classes is None else {"more_classes": self.more_classes})
+
 
 def settings_of(
-    effort: Effort,
-    setup: Setup,
-    splits: int,
-    learners: Mapping[str, Any],
-    given: Sequence[str],
-    command: str | None,
-    asked: Mapping[str, Any],
-    **more: Any,
+    effort: Effort, setup: Setup, splits: int, learners: Mapping[str, Any], given: Sequence[str], **more: Any
 ) -> dict[str, Any]:
     """The settings that a page shows, with the command or call that repeats it without a deadline.
 
-    `given` are arguments by name, such as groups; `asked` other keywords.
+    `given` are arguments by name, such as groups.
     """
     half = setup.train.size // 2
     size = effort.limited(half)
     # A page that ended before any refit is repeated with the first round.
     numbers = {"splits": splits or SPLITS[0], **effort.numbers}
-    if command is None:
+    if effort.command is None:
         numbers |= {"test_size": effort.test_size} if effort.test_size != 0.3 else {}
-        keywords = ", ".join(f"{name}={value!r}" for name, value in (numbers | dict(asked)).items())
+        keywords = ", ".join(f"{name}={value!r}" for name, value in (numbers | effort.keywords).items())
         named = "".join(f"{each}={each}, " for each in given)
         command = f"classay.characterize(learners, X, y, {named}budget=None, {keywords}, random_state={effort.seed})"
     else:
         options = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in numbers.items())
-        command = f"{command} --budget none {options}"
+        command = f"{effort.command} --budget none {options}"
     return {
         "budget": effort.seconds,
         "fitted": ". ".join(_in_words(effort, setup, splits, size, half)),
