@@ -141,7 +141,7 @@ def counted(number: int, noun: str, plural: str = "") -> str:
 # Optional libraries, and how to install them.
 
 
-EXTRAS = {"torch": "network", "safetensors": "network", "onnx": "onnx"}
+EXTRAS = {"torch": "network", "safetensors": "network", "onnx": "onnx", "mlflow": "mlflow"}
 """Library -> the extra of classay that installs it."""
 
 

@@ -51,7 +51,7 @@ def test_parameters_are_settings():
 
 
 def test_without_mlflow_the_extra_is_named(monkeypatch):
-    monkeypatch.setattr(mlflow_log, "find_spec", lambda name: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(InputError, match=r'pip install "classay\[mlflow\]"'):
         log_to_mlflow(small_report())
 
@@ -144,7 +144,7 @@ def test_a_deleted_experiment_is_told(store):
 
 def test_mlflow_is_told_to_tell_nobody(monkeypatch):
     monkeypatch.delenv("MLFLOW_DISABLE_TELEMETRY", raising=False)
-    monkeypatch.setattr(mlflow_log, "find_spec", lambda name: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(InputError):
         ready()
     assert os.environ["MLFLOW_DISABLE_TELEMETRY"] == "true"

@@ -125,6 +125,11 @@ class Report(Result):
         """Names of the learners with figures, in the order given."""
         return tuple(dict.fromkeys(each.of for each in self.figures if each.subject == "learner"))
 
+    @property
+    def networks(self) -> tuple[str, ...]:
+        """Names of the networks with figures, in the order given."""
+        return tuple(dict.fromkeys(each.of for each in self.figures if each.subject == "network"))
+
     def figure(self, of: str, name: str) -> Estimate:
         """The estimate of one figure, as in report.figure("tree", "stability")."""
         from ...expect import InputError, nearest, shown

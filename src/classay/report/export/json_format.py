@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from ...expect import InputError, nearest
+from ...expect import InputError, nearest, short
 from ...intervals import Estimate
 from ..document import LEVELS, SCHEMA, Report, Sheet
 from ..document.glossary import SUBJECTS
@@ -18,6 +18,7 @@ from ..document.glossary import SUBJECTS
 FORMAT = "classay-report"
 CHOICES = {("Finding", "level"): LEVELS, ("Figure", "subject"): SUBJECTS}
 """Fields with a fixed set of values."""
+KINDS = {str: "a string", int: "an integer", float: "a number", bool: "true or false", list: "a list"}
 OPEN_ENDS = {"value": math.nan, "low": -math.inf, "high": math.inf}
 """The meaning of null in an estimate: JSON has only finite numbers."""
 
@@ -37,7 +38,7 @@ def report_from(content: Any) -> Report:
         raise InputError('It is not a report of classay: `format` is not "classay-report".')
     version = content.get("schema")
     if type(version) is not int:
-        raise InputError(f"It is damaged: `schema` is {_short(version)}; expected {SCHEMA}.")
+        raise InputError(f"It is damaged: `schema` is {short(version)}; expected {SCHEMA}.")
     if version != SCHEMA:
         raise InputError(
             f"It was written by another version of classay (schema {version}; this one reads {SCHEMA}). Install that "
@@ -98,7 +99,7 @@ def _read_dataclass(kind: type, content: dict[str, Any], place: str) -> Any:
         parts[field.name] = _read(fields_of(kind)[field.name], value, where)
         allowed = CHOICES.get((kind.__name__, field.name))
         if allowed and value not in allowed:
-            raise InputError(f"It is damaged: `{where}` is {_short(value)}; expected one of {', '.join(allowed)}.")
+            raise InputError(f"It is damaged: `{where}` is {short(value)}; expected one of {', '.join(allowed)}.")
     instance = kind(**parts)
     if isinstance(instance, Sheet):
         _is_even(instance, place)
@@ -111,13 +112,13 @@ def _member(kinds: tuple[Any, ...], content: Any, place: str) -> Any:
         if kind is type(content) or (dataclasses.is_dataclass(kind) and isinstance(content, dict)):
             return kind
     expected = " or ".join(_kind_in_words(kind) for kind in kinds)
-    raise InputError(f"It is damaged: `{place}` is {_short(content)}; expected {expected}.")
+    raise InputError(f"It is damaged: `{place}` is {short(content)}; expected {expected}.")
 
 
 def _expect(kind: type, content: Any, place: str) -> Any:
     fits = isinstance(content, kind) or (kind is float and isinstance(content, int))
     if not fits or (isinstance(content, bool) and kind is not bool):
-        raise InputError(f"It is damaged: `{place or 'it'}` is {_short(content)}; expected {_kind_in_words(kind)}.")
+        raise InputError(f"It is damaged: `{place or 'it'}` is {short(content)}; expected {_kind_in_words(kind)}.")
     return content
 
 
@@ -135,13 +136,7 @@ def _is_even(sheet: Sheet, place: str) -> None:
 
 
 def _kind_in_words(kind: Any) -> str:
-    words = {str: "a string", int: "an integer", float: "a number", bool: "true or false", list: "a list"}
-    return words.get(kind, "null" if kind in (None, types.NoneType) else "an object")
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:60] + "…"
+    return KINDS.get(kind, "null" if kind in (None, types.NoneType) else "an object")
 
 
 # The JSON Schema of a report, made of the dataclasses, so that the two cannot drift apart.

@@ -8,11 +8,10 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ...expect import InputError
+from ...expect import InputError, need
 from ..document import Picture, Report
 from .files import open_report, save
 from .model_card import card
@@ -56,8 +55,7 @@ def ready(uri: str | None = None, experiment: str = EXPERIMENT) -> tuple[Any, st
     os.environ.setdefault("MLFLOW_LOGGING_LEVEL", "WARNING")
     # By default it retries for minutes if a server does not respond.
     os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "2")
-    if find_spec("mlflow") is None:
-        raise InputError('Logging to MLflow needs mlflow, which is not installed: pip install "classay[mlflow]".')
+    need("mlflow", "Logging to MLflow")
     from mlflow.tracking import MlflowClient
 
     with _errors_in_one_sentence(uri):

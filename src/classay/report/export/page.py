@@ -232,9 +232,7 @@ class Names:
     """
 
     def __init__(self, report: Report) -> None:
-        names = dict.fromkeys(report.learners)
-        names |= dict.fromkeys(each.of for each in report.figures if each.subject == "network")
-        names |= dict.fromkeys(report.failed)
+        names = dict.fromkeys((*report.learners, *report.networks, *report.failed))
         for section in report.sections:
             names |= dict.fromkeys(name for name in (section.group,) if name)
             for sheet in _sheets(*section.sheets, *(each.sheet for each in section.pictures)):

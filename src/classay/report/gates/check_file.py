@@ -18,6 +18,7 @@ from ...tables.sources import BUILT_IN
 from ..document import Report
 from ..document.glossary import TERMS
 from ..document.phrases import printed
+from ..export.json_format import KINDS
 from ..run.clock import seconds_of
 from .gate import FIGURES, AnyGate, ban_from, gate_from
 
@@ -40,14 +41,6 @@ PREDICTIONS: dict[str, tuple[type, ...]] = {
 }
 """Columns of a file of predictions, under the names of the options of `classay report`."""
 KEYS = (*MEASURING, "report", "predictions", "gates", "forbid", "learners", "networks")
-WORDS = {
-    str: "a string",
-    int: "an integer",
-    float: "a number",
-    bool: "true or false",
-    list: "a list",
-    dict: "a table",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,8 +79,7 @@ def read_check_file(path: str | Path) -> CheckFile:
 
 def refuse_unknown_subjects(check: CheckFile, report: Report) -> None:
     """Refuse gates for learners and networks that are not in the report."""
-    networks = dict.fromkeys(each.of for each in report.figures if each.subject == "network")
-    known = {"learner": (*report.learners, *report.failed), "network": (*networks, *report.failed)}
+    known = {"learner": (*report.learners, *report.failed), "network": (*report.networks, *report.failed)}
     for gate in check.gates:
         names = known.get(gate.subject, ())
         if gate.of and gate.of not in names:
@@ -205,7 +197,7 @@ def _typed(content: dict[str, Any], key: str, kinds: tuple[type, ...], default: 
     value = content[key]
     # TOML has true and false, which Python treats as 1 and 0.
     if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-        expected = " or ".join(WORDS[kind] for kind in kinds)
+        expected = " or ".join(KINDS.get(kind, "a table") for kind in kinds)
         raise InputError(f"`{place}{key}` is {value!r}; expected {expected}.")
     return value
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ...expect import InputError, nearest, shown
+from ...expect import InputError, nearest, short, shown
 from ...learner.scores.scorers import scorer_names
 from ..document import LEVELS
 from ..document.glossary import figures_by_subject, term_of
@@ -102,21 +102,21 @@ def gate_from(text: object, of: str = "", subject: str = "learner") -> AnyGate:
     match = FORM.fullmatch(stripped)
     if match is None:
         raise InputError(
-            f"The gate {_short(text)} cannot be read; expected a figure, a sign and a number, such as {EXAMPLE}."
+            f"The gate {short(text, 80)} cannot be read; expected a figure, a sign and a number, such as {EXAMPLE}."
         )
     about = match["subject"] or subject
     if about not in FIGURES or (of and about != subject):
         alike = nearest(about, FIGURES) if not of else ""
         others = f"one of {', '.join(FIGURES)}" if not of else f"only figures of a {subject}"
-        raise InputError(f"The gate {_short(text)} is about {about!r}; expected {others}.{alike}")
+        raise InputError(f"The gate {short(text, 80)} is about {about!r}; expected {others}.{alike}")
     name = _figure(match["figure"], about, text)
     if match["sign"] == "==" and term_of(name).form != "count":
         raise InputError(
-            f"The gate {_short(text)} uses ==, which is only for counts; {name} is not a count. Use >= or <=."
+            f"The gate {short(text, 80)} uses ==, which is only for counts; {name} is not a count. Use >= or <=."
         )
     bound = float(match["bound"].replace("−", "-"))
     if not math.isfinite(bound):
-        raise InputError(f"The gate {_short(text)} has an infinite number; expected a finite one.")
+        raise InputError(f"The gate {short(text, 80)} has an infinite number; expected a finite one.")
     return Gate(stripped, about, name, match["end"] or ENDS[match["sign"]], match["sign"], bound, of)
 
 
@@ -128,7 +128,7 @@ def ban_from(text: object, of: str = "") -> Ban:
     """
     if text not in (*RULES, *FORBIDDABLE):
         raise InputError(
-            f"`forbid` has {_short(text)}; expected codes of findings or the levels {' and '.join(FORBIDDABLE)}."
+            f"`forbid` has {short(text, 80)}; expected codes of findings or the levels {' and '.join(FORBIDDABLE)}."
             f"{nearest(str(text), (*RULES, *FORBIDDABLE))} The codes are {shown(RULES, 40)}."
         )
     return Ban(str(text), of)
@@ -155,13 +155,8 @@ def _figure(name: str, about: str, text: object) -> str:
     subject = term_of(name).subject
     if subject:
         hint = f" It is a figure of {_a(subject)}: write {'' if subject == 'learner' else subject + '.'}{name}."
-    raise InputError(f"The gate {_short(text)} names {name!r}, which is not a figure of {_a(about)}.{hint}")
+    raise InputError(f"The gate {short(text, 80)} names {name!r}, which is not a figure of {_a(about)}.{hint}")
 
 
 def _a(subject: str) -> str:
     return {"learner": "a learner", "network": "a network"}.get(subject, f"the {subject}")
-
-
-def _short(text: object) -> str:
-    shortened = repr(text)
-    return shortened if len(shortened) <= 80 else shortened[:80] + "…"

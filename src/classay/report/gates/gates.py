@@ -118,8 +118,7 @@ def check_gates(
     if before is not None and not any({gate.one, gate.other} == {CANDIDATE, CHAMPION} for gate in pairs):
         offset = f"{CANDIDATE}.accuracy >= {CHAMPION}.accuracy - {min_effect:g}"
         pairs.append(PairGate(offset, CANDIDATE, CHAMPION, "accuracy", "high", ">=", -min_effect))
-    networks = [each.of for each in report.figures if each.subject == "network"]
-    names = {"learner": [*learners, *report.learners, *report.failed], "network": networks}
+    names = {"learner": [*learners, *report.learners, *report.failed], "network": report.networks}
     verdicts = []
     for gate in gates:
         if isinstance(gate, Gate):
@@ -161,15 +160,15 @@ def _of_figure(gate: Gate, of: str, report: Report) -> Verdict:
     return Verdict(of, gate.text, gate.figure, estimate, gate.end, measured, passed, apart if known else math.nan, why)
 
 
-def _failed(of: str, gate: AnyGate, why: str) -> Verdict:
+def _failed(of: str, gate: AnyGate, why: str, estimate: Estimate | None = None) -> Verdict:
     """A gate on what could not be measured."""
-    return Verdict(of, gate.text, gate.figure, None, gate.end, math.nan, False, math.nan, why)
+    return Verdict(of, gate.text, gate.figure, estimate, gate.end, math.nan, False, math.nan, why)
 
 
 def _why_absent(gate: Gate, of: str, report: Report) -> str:
     if of in report.failed:
         return f"{of} gave no results: {report.failed[of]}"
-    if gate.subject == "network" and not any(each.subject == "network" for each in report.figures):
+    if gate.subject == "network" and not report.networks:
         return "no network was given"
     if gate.subject == "learner" and of not in report.learners:
         return "it was not fitted" + (": interrupted" if report.settings.get("interrupted") else "")
@@ -224,7 +223,7 @@ def _unpaired(figure: str, one: tuple[Report, str], other: tuple[Report, str]) -
 
 def _of_difference(gate: PairGate, of: str, gap: Estimate | None, why: str) -> Verdict:
     if gap is None or not gap.known:
-        return Verdict(of, gate.text, gate.figure, gap, gate.end, math.nan, False, math.nan, why)
+        return _failed(of, gate, why, gap)
     measured = float(getattr(gap, gate.end))
     margin = measured - gate.offset if gate.sign == ">=" else gate.offset - measured
     text = f"the difference is {gap:+.3g} ({gap.kind})"
