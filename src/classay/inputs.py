@@ -56,7 +56,8 @@ def _numbers(values: Any, name: str, hint: str, form: str = "(rows, columns)") -
     except (ValueError, TypeError) as error:
         raise InputError(f"`{name}` is not a table of numbers ({error}). {hint}") from error
     if table.ndim != 2:
-        raise InputError(f"`{name}` has shape {table.shape}; expected {form}.")
+        flat = " Flatten each row: values.reshape(len(values), -1)." if table.ndim > 2 else ""
+        raise InputError(f"`{name}` has shape {table.shape}; expected {form}.{flat}")
     return table
 
 

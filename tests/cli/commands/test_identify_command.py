@@ -58,7 +58,7 @@ def test_more_responses_than_rows(shown, tmp_path):
     ("arguments", "message"),
     [
         (["--model", "rigde"], "Did you mean ridge"),
-        (["--folds", "40"], "at most 30 folds"),
+        (["--folds", "40"], "fewer folds, at most 30"),
         (["--folds", "1"], "at least 2"),
         (["--model", "GaussianNB"], "is a classifier; expected a regressor"),
         (["--test-size", "59"], "59 of 60"),
@@ -78,7 +78,7 @@ def test_mistakes_get_a_sentence(refused, files, arguments, message):
         ("short.npy", np.ones((59, 2)), "60 rows but `responses` has 59; they must match"),
         ("gap.npy", np.where(np.arange(60) == 7, np.nan, np.arange(60.0)), "NaN (missing) in row 7"),
         ("same.npy", np.ones(60), "All 60 rows of `responses` are the same"),
-        ("words.npy", np.array(["a"] * 60), "expected real numbers"),
+        ("words.npy", np.array(["a"] * 60), "not a table of numbers"),
         ("deep.npy", np.ones((60, 2, 2)), "Flatten each row"),
         ("objects.npy", np.array([{}] * 60), "Python objects"),
         ("torn.npy", "\x93NUMPY", "Python objects"),
