@@ -13,7 +13,7 @@ import pytest
 from planted import Rule, found, gaussians, not_drawn, table
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -25,7 +25,7 @@ from classay.learner.records.base import OutOfFold
 from classay.learner.rounds import RecordRounds
 from classay.report.document.glossary import TERMS
 from classay.report.results import Results
-from classay.report.run.measures import check_model
+from classay.report.run.measures import check_model, predictions_of
 from classay.tables.audit import Audit
 from classay.tables.data import Data
 
@@ -196,6 +196,19 @@ def test_ctrl_c_before_anything_is_done(monkeypatch):
     monkeypatch.setattr("classay.report.run.rounds.predictions_of", not_done)
     with pytest.raises(KeyboardInterrupt):
         found({"rule": Rule()}, X, X["x0"] > 0)
+
+
+@pytest.mark.slow
+def test_ctrl_c_while_more_iterations_are_tried_keeps_the_report(monkeypatch):
+    X, y = gaussians(150, apart=1)
+
+    def pressed(setup, learners, *more):
+        return not_done() if "longer" in learners else predictions_of(setup, learners, *more)
+
+    monkeypatch.setattr("classay.report.run.rounds.predictions_of", pressed)
+    made, _ = found({"logistic": LogisticRegression(max_iter=1)}, X, y)
+    assert made.report.figure("logistic", "stability").known
+    assert made.parts.learners["logistic"].more_iterations is None
 
 
 def not_done(*_, **__):

@@ -236,7 +236,6 @@ def _first_round(plan: Plan) -> Results:
         unfinished=unfinished,
         why=figures.why | why,
         measured_rows=plan.measured,
-        test_table=plan.test_table,
         suspicions=suspicions,
         contrast=effort.contrast,
     )
@@ -366,7 +365,10 @@ def _more_iterations(plan: Plan, learner: Any, held: OutOfFold | None) -> Estima
     here = plan.folds.points(plan.folds.samples[0])
     folds = fold_setup(data, plan.effort, longer, data.per_row.groups, here)
     one_worker = replace(plan.effort, executor=1, progress=False, rows=None, store=None)
-    predicted, _ = predictions_of(folds, {"longer": longer}, one_worker, plan.clock)
+    try:
+        predicted, _ = predictions_of(folds, {"longer": longer}, one_worker, plan.clock)
+    except KeyboardInterrupt:  # what is done so far makes a report without it
+        return None
     if not predicted:
         return None
     changed = predicted["longer"].labels != held.labels[np.searchsorted(held.rows, here)]
