@@ -18,7 +18,6 @@ from classay.report.export.json_format import document, report_from
 from classay.report.export.page import Names, render
 
 EMPTY = Report("None", {}, (), (), (), (), {}, {})
-ALLOWED_TO_LOAD = {"link": {"data:,"}}
 
 
 class Outline(HTMLParser):

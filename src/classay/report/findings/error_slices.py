@@ -74,7 +74,7 @@ def _concentrated(
     slices: dict[str, _LearnerSlice], held_out: dict[str, OutOfFold], results: Results, shown: bool
 ) -> Said:
     """The slice of the most accurate learner; `shown` is whether its scores show it, as far as they can."""
-    name = most_accurate({name: held_out[name] for name in slices}, results)
+    name = most_accurate({name: held_out[name] for name in slices})
     first, held = slices[name], held_out[name]
     here, certain = first.slice, _certain(held)
     scores = certain or f"Its own scores predict {share(first.excess.rate)} there"

@@ -122,7 +122,7 @@ def more_rows(results: Results, judge: Judge) -> Outcome:
         return "it needs refits on all rows of each half, tested on rows of the same table"
     if results.suspicions.rows_belong_together:
         return "rows belong together (D206), so that more of them need not be new ones"
-    best = most_accurate(full, results)
+    best = most_accurate(full)
     if best not in results.learners:
         return f"there are no refits of {best}"
     held, labelings = full[best], results.learners[best].labelings

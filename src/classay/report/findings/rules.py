@@ -193,7 +193,7 @@ def fits_of(held: OutOfFold | None) -> str:
     return "" if held is None or not held.fit_rows else f" (fits on {held.fit_rows:,} rows)"
 
 
-def most_accurate(held: Mapping[str, OutOfFold], results: Results) -> str:
+def most_accurate(held: Mapping[str, OutOfFold]) -> str:
     """The learner whose cross-validated predictions are right most often."""
     return max(held, key=lambda name: float(held[name].correct.mean()))
 

@@ -43,12 +43,12 @@ def largest_class(results: Results, judge: Judge) -> Outcome:
         name: difference_over_rows(each.correct, always[each.rows], LEVEL, each.groups) for name, each in held.items()
     }
     least = min(leads, key=lambda name: leads[name].value)
-    return [
-        _no_better(name, held[name], lead, results, common) for name, lead in leads.items() if lead.low <= 0
-    ] or say("better", EVERYONE, leads[least], learners=every_learner(held, results), name=least, **common)
+    return [_no_better(name, held[name], lead, common) for name, lead in leads.items() if lead.low <= 0] or say(
+        "better", EVERYONE, leads[least], learners=every_learner(held, results), name=least, **common
+    )
 
 
-def _no_better(name: str, held: OutOfFold, lead: Estimate, results: Results, common: dict[str, object]) -> Said:
+def _no_better(name: str, held: OutOfFold, lead: Estimate, common: dict[str, object]) -> Said:
     groups = held.groups
     ranks = ranks_by_row(held)
     auc = None if ranks is None else mean_over_rows(ranks, LEVEL, groups)
@@ -262,7 +262,7 @@ def threshold(results: Results, judge: Judge) -> Outcome:
     events = [int((held.truth == rarer).sum()) for held in able.values()]
     if not events or min(events) < EVENTS:
         return "no learner gives probabilities" if not events else f"there are {min(events)} rows of the rarer class"
-    thresholds = [_better(name, held, results, rarer) for name, held in able.items()]
+    thresholds = [_better(name, held, rarer) for name, held in able.items()]
     clear = [each for each in thresholds if each.gain.low > 0 and each.gain.value >= MATTERS]
     if not clear:
         return []
@@ -284,7 +284,7 @@ def threshold(results: Results, judge: Judge) -> Outcome:
     )
 
 
-def _better(name: str, held: OutOfFold, results: Results, rarer: int) -> _Threshold:
+def _better(name: str, held: OutOfFold, rarer: int) -> _Threshold:
     assert held.probabilities is not None
     codes, groups = held.truth, held.groups
     is_rare, p = codes == rarer, held.probabilities[:, rarer]
