@@ -383,8 +383,49 @@ def test_records_of_other_rows_are_refused():
         classay.characterize(other, X, y)
     with pytest.raises(InputError, match="predicts row 59, but there are 40 rows"):
         classay.characterize(classay.Labelings.from_arrays([y], y), X[:40], y[:40])
+    refits = classay.Labelings.from_arrays([y[::-1]] * 4, y[::-1])
+    with pytest.raises(InputError, match="is about rows with other labels"):
+        classay.characterize(refits, X, y)
     with pytest.raises(InputError, match="no learners, records or rows"):
         classay.characterize([])
+
+
+def test_numbers_and_texts_are_the_same_classes_in_any_order():
+    X, y = clouds(60)
+    labels = np.where(y == "b", 2, 10)  # as texts, 10 comes first
+    guess = np.roll(labels, 1)
+    scores = np.stack([guess == 10, guess == 2], axis=1)[None].astype(float)
+    record = classay.Labelings.from_arrays([guess.astype(str)], labels.astype(str), name="guess", scores=scores)
+    made = classay.characterize(record, X, labels, checks=False)
+    assert made.report.figure("guess", "accuracy").value == pytest.approx((guess == labels).mean())
+    held = predicted_by(made)
+    assert (held.classes[held.probabilities.argmax(axis=1)] == guess).all()
+
+
+def test_rows_of_a_record_are_those_that_it_was_recorded_with():
+    X, y = clouds(120)
+    time = np.arange(120)
+    late = classay.record(GaussianNB(), X, y, classay.Folds(3), time=time, executor=1)
+    assert classay.characterize(late).report.figure("GaussianNB", "accuracy").value == late.accuracy().value
+    parts = {"X_test": X[:30], "y_test": y[:30]}
+    again = classay.record(GaussianNB(), X, y, classay.Subsets(8), 2, executor=1, **parts)
+    made = classay.characterize(again, X, y, **parts, checks=False)
+    assert made.report.figure("GaussianNB", "stability") == classay.stability(again).stability
+    assert made.parts.learners["GaussianNB"].points.equals(X[:30])
+
+
+def test_refits_are_searched_for_regions_of_the_rows_that_were_given():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"place": rng.uniform(size=600), "noise": rng.normal(size=600)})
+    y = rng.integers(2, size=600)
+    flipped = (rng.random((20, 600)) < 0.5) & (X["place"] > 0.7).to_numpy()
+    refits = classay.Labelings.from_arrays(np.where(flipped, 1 - y, y), y, name="fickle")
+    made = classay.characterize(refits, X, y, checks=False)
+    (region, *_) = made.parts.learners["fickle"].regions.regions
+    assert region.features == ("place",)
+    assert "where" in {picture.key for section in made.report.sections for picture in section.pictures}
+    alone = classay.characterize(refits).parts.learners["fickle"]
+    assert alone.why["regions"] == "only predictions were given, not the rows"
 
 
 @pytest.mark.slow

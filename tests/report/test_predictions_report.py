@@ -81,6 +81,24 @@ def test_figures_can_be_gated_saved_and_opened(report, tmp_path):
     assert "altair" in type(report.plot()).__module__
 
 
+def test_missing_answers_are_counted_in_each_of_several_records():
+    record = Labelings.from_frame(simulated(), **ROLES)
+    figure = characterize({"first": record, "second": record}).report.figure
+    assert figure("second: plain", "predicted").value == pytest.approx(1 - 1 / 900)
+
+
+def test_a_variant_with_fewer_runs_keeps_its_scores():
+    said = simulated(runs=5).drop(columns="p").assign(p_no=0.4, p_yes=0.6)
+    roles = {**ROLES, "score": "p_*", "missing": "drop"}
+    fewer = said[(said["prompt"] == "plain") | (said["run"] > 0)]
+    predicted = characterize(Labelings.from_frame(fewer, **roles)).parts.predicted
+    assert all(held.probabilities is not None for held in predicted.values())
+    once = said[(said["prompt"] == "plain") | (said["run"] > 3)]
+    made = characterize(Labelings.from_frame(once, **roles))
+    assert made.report.figure(NASTY, "accuracy").known
+    assert "missing" in made.parts.why["runs"]
+
+
 def test_one_vector_is_a_complete_page():
     frame = pd.DataFrame({"y": list("aabb") * 20, "pred": list("aaba") * 20, "x": range(80)})
     report = characterize(Labelings.from_frame(frame, truth="y")).report

@@ -67,9 +67,10 @@ class Suspicions:
 class LearnerResults:
     """The results of the refits of one learner. What could not be measured is None, `why` has the reason by name.
 
-    `wrapped` says how the table is changed for the learner inside each fit; it is empty if the learner takes it as is.
-    `votes_for_itself` and `scales` are properties of the learner; `more_iterations` is the share of predictions that
-    ten times the iterations change, where fits did not converge; `retraining` what a retraining changes.
+    `points` are the test points. `wrapped` says how the table is changed for the learner inside each fit; it is empty
+    if the learner takes it as is. `votes_for_itself` and `scales` are properties of the learner; `more_iterations` is
+    the share of predictions that ten times the iterations change, where fits did not converge; `retraining` what a
+    retraining changes.
     """
 
     name: str
@@ -78,6 +79,7 @@ class LearnerResults:
     stability: Stability
     on_probes: Stability | None = None
     regions: DisagreementRegions | None = None
+    points: pd.DataFrame = field(default_factory=pd.DataFrame)
     why: dict[str, str] = field(default_factory=dict)
     wrapped: str = ""
     votes_for_itself: bool = False
@@ -136,11 +138,11 @@ class Results:
     records of predictions that were read, and `runs` how far these agree. Predictions and figures of single rows are
     about `rows`: those of the `data`, or of the test part where nothing was fitted (`part`); `rows_known` is false
     where there are only predictions. `complexity` and `labels`, which may be wrong, are those of `measured_rows`: all
-    rows, or a sample of a large table; `test_table` has the test points of refits; `texts` those that were embedded.
-    `scored` has the `metric` of each model, and `more_metrics` others by name; `contrast` are default learners for
-    comparison. `with_copies` has a learner and its predictions from folds that ignore which rows are copies.
-    `suspicions` are the checks of the data; `checks` those of predictions against the geometry, by name; `unlike` the
-    test rows that are unlike anything known. `unfinished` has the learners among `failed` that only lacked time.
+    rows, or a sample of a large table; `texts` are those that were embedded. `scored` has the `metric` of each model,
+    and `more_metrics` others by name; `contrast` are default learners for comparison. `with_copies` has a learner and
+    its predictions from folds that ignore which rows are copies. `suspicions` are the checks of the data; `checks`
+    those of predictions against the geometry, by name; `unlike` the test rows that are unlike anything known.
+    `unfinished` has the learners among `failed` that only lacked time.
     """
 
     data: Data
@@ -161,7 +163,6 @@ class Results:
     settings: dict[str, Any] = field(default_factory=dict)
     unfinished: tuple[str, ...] = ()
     measured_rows: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    test_table: pd.DataFrame = field(default_factory=pd.DataFrame)
     texts: tuple[str, ...] | None = None
     with_copies: tuple[str, OutOfFold] | None = None
     metric: str = "accuracy"

@@ -83,10 +83,12 @@ def given_figures(results: Results, name: str) -> dict[str, Estimate]:
 
 def predicted_share(results: Results, name: str) -> Estimate:
     """The share of rows that have a prediction at all; of several runs, the mean over them."""
-    for one in results.given.values():
-        if name in one.variants and one.of_predictions:
+    for record, one in results.given.items():
+        names = [record] if len(one.variants) == 1 else [f"{record}: {variant}" for variant in one.variants]
+        places = [place for place, both in enumerate(zip(one.variants, names)) if name in both]
+        if places and one.of_predictions:
             silent = np.flatnonzero(one.classes.astype(str) == NOTHING_PREDICTED)
-            labels = one.labels[one.variants.index(name)]
+            labels = one.labels[places[0]]
             there = 1 - np.isin(labels[labels[:, 0] != -1], silent).mean(axis=0)
             return accuracy_over_rows(replace(results.predicted[name], share_right=there))
     return of_proportion_by_group(np.ones(len(results.rows), dtype=bool), results.rows.groups)
@@ -112,7 +114,9 @@ def refit_figures(learner: LearnerResults) -> dict[str, Estimate]:
     values["bias"] = oriented.bias[usual_threshold(oriented.holdout_size)]
     for name in ("expressivity", "capacity", "stochasticity"):
         values[name] = getattr(oriented, name)
-    values["seconds_per_fit"] = exact(float(np.nanmedian(learner.labelings.seconds)), "measured once, on this machine")
+    seconds = learner.labelings.seconds
+    if np.isfinite(seconds).any():  # predictions of another system have none
+        values["seconds_per_fit"] = exact(float(np.nanmedian(seconds)), "measured once, on this machine")
     return values
 
 

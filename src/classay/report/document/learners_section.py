@@ -347,7 +347,7 @@ def _plane(results: Results) -> tuple[Picture, ...]:
         if one.regions is None or not one.regions.regions:
             continue
         try:
-            drawn = charts.disagreement_plane(one.stability, X=results.test_table, regions=one.regions)
+            drawn = charts.disagreement_plane(one.stability, X=one.points, regions=one.regions)
         except ValueError:
             continue
         text = f"Where refits of {name} disagree, on the two columns that show it best."

@@ -106,6 +106,7 @@ def learner_results(
         stability=steady,
         on_probes=on_probes,
         regions=regions,
+        points=test_rows,
         why=why,
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from ...arrays import AnyInts, Ints
+from ...arrays import AnyInts, Floats, Ints
 from ...engine.machine import versions
 from ...estimators.scores import fit_scorer
 from ...estimators.trial import ready
@@ -128,20 +128,30 @@ def _test_rows(data: Data) -> Data:
 def _with_records(results: Results, records: Records, seed: int) -> Results:
     """The results with the predictions of every record: one per row, and what refits show."""
     predicted: dict[str, OutOfFold] = {}
+    refits: dict[str, Labelings] = {}
+    places: dict[str, Ints] = {}
+    for name, one in records.items():
+        places[name] = _places(name, one, results)
+        if one.by_fold or len(one.labels) == 1 or one.of_predictions:
+            variants = _predictions(name, one, several=len(records) > 1)
+            predicted |= {variant: replace(held, rows=places[name]) for variant, held in variants.items()}
+        else:
+            refits[name] = one
     learners: dict[str, LearnerResults] = {}
     why, failed = dict(results.why), dict(results.failed)
-    for name, one in records.items():
-        if one.by_fold or len(one.labels) == 1 or one.of_predictions:
-            predicted |= _predictions(name, one, several=len(records) > 1)
-            continue
+    for name, one in refits.items():
+        points = results.rows.take(places[name]).table
         try:
-            learners[name] = learner_results(name, one, results.test_table, seed)
+            learners[name] = learner_results(name, one, points, seed)
         except InputError as mistake:
             failed[name] = str(mistake)
+            continue
+        if not results.rows_known:
+            learners[name] = replace(learners[name], why={"regions": results.no_rows})
     if predicted:
         part = _with_classes_of(results.rows, predicted)
         results = replace(results, part=results.part if part is results.rows else part)
-        predicted = {name: _placed(name, held, results) for name, held in predicted.items()}
+        predicted = {name: _in_classes_of(results.rows, held) for name, held in predicted.items()}
     akin = kinship_of({name: one.labelings for name, one in learners.items()}, seed, why)
     runs = _runs(records, why, seed)
     return replace(
@@ -161,19 +171,20 @@ def _predictions(name: str, one: Labelings, several: bool) -> dict[str, OutOfFol
 
 def _of_variant(one: Labelings, place: int) -> OutOfFold:
     """The most frequent prediction of all runs of a variant, and the share of runs that are right."""
-    labels = one.labels[place][one.labels[place][:, 0] != -1].astype(np.int64)
+    there = one.labels[place][:, 0] != -1  # a variant may have fewer runs than another
+    labels = one.labels[place][there].astype(np.int64)
     usual = labels[0] if len(labels) == 1 else _usual(labels, one.classes.size)
     right = labels == one.truth
     scores = probabilities = confidence = None
     if one.full_scores is not None:
         n = one.truth.size
-        both = one.full_scores[:, place * n : (place + 1) * n].mean(axis=0)
+        both = one.full_scores[there, place * n : (place + 1) * n].mean(axis=0)
         scores, probabilities = (None if np.isnan(half).any() else half for half in np.split(both, 2, axis=1))
     elif one.scores is not None and not one.scores.compact:
-        table = one.scores.values[place].astype(float).mean(axis=0)
+        table = one.scores.values[place][there].astype(float).mean(axis=0)
         scores, probabilities = table, table if one.scores.probabilities else None
     if one.confidence is not None:
-        known = one.confidence[place][one.labels[place][:, 0] != -1]
+        known = one.confidence[place][there]
         with np.errstate(invalid="ignore"):
             gap = np.where(np.isnan(known).all(axis=0), np.nan, np.nansum(known - right, axis=0))
             confidence = gap / np.maximum((~np.isnan(known)).sum(axis=0), 1) + right.mean(axis=0)
@@ -206,37 +217,51 @@ def _with_classes_of(rows: Data, predicted: Mapping[str, OutOfFold]) -> Data:
     return replace(rows, classes=classes, codes=np.searchsorted(classes, rows.y.astype(kind)).astype(np.int64))
 
 
-def _placed(name: str, held: OutOfFold, results: Results) -> OutOfFold:
-    """Predictions in the classes of the rows that they are about; an error if they are about others."""
-    rows = results.rows
-    if held.rows.size and held.rows.max() >= len(rows):
+def _places(name: str, one: Labelings, results: Results) -> Ints:
+    """The rows that a record predicts, by their numbers in those that are measured; an error if it is about others."""
+    rows, places = results.rows, one.test_rows.astype(np.int64)
+    if not results.rows_known:
+        return np.arange(one.truth.size)
+    if results.part is not None and places.min() >= len(results.data):  # `record` counts test rows after the others
+        places = places - len(results.data)
+    if places.max() >= len(rows):
         what = "rows" if results.part is None else "test rows"
         raise InputError(
-            f"{name!r} predicts row {held.rows.max()}, but there are {len(rows)} {what}; expected one prediction for "
-            "each."
+            f"{name!r} predicts row {places.max()}, but there are {len(rows)} {what}; expected one prediction for each."
         )
-    labels, kind = held.classes[held.truth], np.result_type(held.classes, rows.classes)
-    differ = labels.astype(kind) != rows.y[held.rows].astype(kind)
+    labels, kind = one.classes[one.truth], np.result_type(one.classes, rows.y)
+    differ = labels.astype(kind) != rows.y[places].astype(kind)
     if differ.any():
         first = int(np.argmax(differ))
         raise InputError(
             f"{name!r} is about rows with other labels: its row {first} has {labels[first]!s}, the data "
-            f"{rows.y[held.rows][first]!s}. Pass the rows that it predicts, in the same order."
+            f"{rows.y[places][first]!s}. Pass the rows that it predicts, in the same order."
         )
-    place = np.searchsorted(rows.classes.astype(kind), held.classes.astype(kind))
-    wider = rows.classes.size > held.classes.size
-    probabilities = held.probabilities
-    if probabilities is not None and wider:
-        probabilities = np.zeros((labels.size, rows.classes.size))
-        probabilities[:, place] = held.probabilities
+    return places
+
+
+def _in_classes_of(rows: Data, held: OutOfFold) -> OutOfFold:
+    """Predictions as codes of the classes of the rows that they are about."""
+    kind = np.result_type(held.classes, rows.classes)
+    classes = rows.classes.astype(kind)
+    order = np.argsort(classes)  # numbers as texts have another order
+    place = order[np.searchsorted(classes, held.classes.astype(kind), sorter=order)]
+
+    def by_class(table: Floats | None) -> Floats | None:
+        if table is None:
+            return None
+        placed = np.zeros((len(table), classes.size))
+        placed[:, place] = table
+        return placed
+
     return replace(
         held,
         classes=rows.classes,
         labels=place[held.labels],
         truth=place[held.truth],
         groups=rows.groups_of(held.rows),
-        probabilities=probabilities,
-        scores=None if wider else held.scores,
+        probabilities=by_class(held.probabilities),
+        scores=by_class(held.scores) if place.size == classes.size else None,
     )
 
 
@@ -247,8 +272,12 @@ def _runs(records: Records, why: dict[str, str], seed: int) -> RunsResults | Non
         why["runs"] = "there is one run of one variant; ask every item again, and name the column with --run"
         return None
     raters = judges(one)
-    repeats = raters.repeats_needed(random_state=seed) if one.labels.shape[1] > 1 else None
-    return RunsResults(raters, stability(one, on="test"), repeats)
+    try:
+        repeats = raters.repeats_needed(random_state=seed) if one.labels.shape[1] > 1 else None
+        return RunsResults(raters, stability(one, on="test"), repeats)
+    except InputError as missing:
+        why["runs"] = str(missing)
+        return None
 
 
 # Predictions of a model for the rows of a table
