@@ -117,8 +117,7 @@ def _parts(value: Any) -> Iterator[tuple[str, Any]]:
         for name, part in value.items():
             yield str(name), part
     elif isinstance(value, (list, tuple, np.ndarray)):
-        for place, part in enumerate(value):
-            yield str(place), part
+        yield from _items(value)
     elif hasattr(value, "report") and hasattr(value, "parts"):  # the document of an assay, whatever is around it
         yield "report", value.report
     elif hasattr(value, "to_dict"):
@@ -128,6 +127,16 @@ def _parts(value: Any) -> Iterator[tuple[str, Any]]:
             yield field.name, getattr(value, field.name)
     else:
         raise TypeError(f"no figures are known of {type(value)}")
+
+
+def _items(values: Any) -> Iterator[tuple[str, Any]]:
+    """The items of a list by their place; findings, figures and sections of a report by what they are."""
+    names: list[str] = []
+    for place, part in enumerate(values):
+        marks = ("code", "key", "of", "name") if isinstance(part, Mapping) else ()
+        name = ":".join(str(part[mark]) for mark in marks if isinstance(part.get(mark), str)) or str(place)
+        names.append(name)
+        yield name + "~" * (names.count(name) - 1), part
 
 
 def _cells(sheet: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -983,9 +992,16 @@ def verdict(before: dict[str, Any], after: dict[str, Any]) -> tuple[bool, int, s
         return True, 0, f"refused: {after['refused']}"
     was, now = before["figures"], after["figures"]
     count = sum(size for _, size in was.values())
-    apart = [path for path in was if path not in now or was[path] != now[path]]
-    if apart:
-        return False, count, f"{len(apart)} of {len(was)} differ, first {shown(apart[0], was, now)}"
+    gone = [path for path in was if path not in now]
+    changed = [path for path in was if path in now and was[path] != now[path]]
+    parts = [(gone, "are absent"), (changed, "differ")]
+    if gone or changed:
+        lists = (
+            f"{len(paths)} {what}: {'; '.join(shown(path, was, now) for path in paths[:3])}"
+            for paths, what in parts
+            if paths
+        )
+        return False, count, f"of {len(was)}, " + ", ".join(lists)
     more = len(now) - len(was)
     same = "same" + (f", {more} only in the new" if more else "")
     if "fits" not in after:
