@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from classay.report.run.clock import seconds_of
+from classay.report.run.settings import seconds_of
 
 FITS = ("Trial fits", "Pilot fits", "Cross-validated predictions", "Refits")
 GOAL_TIME, GOAL_MEMORY = 1.2, 3.0

@@ -19,7 +19,7 @@ from classay.learner.preference.concepts import attributes, columns_named, conce
 from classay.learner.sweep.values import values_from_text
 from classay.network.files.checkpoint import parse_architecture
 from classay.report.gates.gate import ban_from, gate_from
-from classay.report.run.clock import seconds_of
+from classay.report.run.settings import seconds_of
 from classay.tables.expressions import compare
 
 FRAME = pd.DataFrame(

@@ -18,21 +18,19 @@ from ..result import Result, plain
 from .document import Finding, Report
 from .document.classes_section import classes_section, networks_section
 from .document.figures import figures_of
-from .document.geometry_section import errors_section, geometry_section, unlike_section
 from .document.learners_section import disagreement_section, learners_section, runs_section, variation_section
 from .document.methods_section import methods_section, reading_section
-from .document.rows_section import data_section
+from .document.rows_section import data_section, errors_section, geometry_section, unlike_section
 from .document.slices_section import slices_section
 from .document.verdict import verdict_of
 from .findings import findings_of
 from .results import LearnerResults, Results
-from .run.clock import seconds_of
 from .run.learners import CONTRAST, default_learners, learners_from
 from .run.measures import GeometryOptions
 from .run.records import records_of, results_of
 from .run.rounds import rounds_of
 from .run.rows import data_of, ready_for_fits
-from .run.settings import ROWS, Effort
+from .run.settings import ROWS, Effort, seconds_of
 
 if TYPE_CHECKING:
     import altair as alt

@@ -19,8 +19,7 @@ from ...report.document.document import Report
 from ...report.export import mlflow_log
 from ...report.export.files import ready
 from ...report.export.json_format import document, schema
-from ...report.run.clock import seconds_of
-from ...report.run.settings import ROWS
+from ...report.run.settings import ROWS, seconds_of
 from .. import console, options
 from ..inputs import Predictions
 from ..runner import Outcome

@@ -2,7 +2,7 @@
 
 Read `document` first: what a report is made of. `glossary` (a table in `glossary.toml`) and `phrases` have the words,
 `figures` every figure of the results, `verdict` the sentences on top. Then the sections in the order of the page:
-`learners_section`, `rows_section`, `geometry_section`, `slices_section`, `classes_section`, `methods_section`;
+`learners_section`, `rows_section`, `slices_section`, `classes_section`, `methods_section`;
 `shown_rows` has rows of the data as people need to see them.
 """
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...expect import counted
 from ..results import Results
-from ..run.clock import time_text
+from ..run.settings import time_text
 from .document import Cell, Section, Sheet
 from .phrases import distance_in_words, joined, quoted
 

@@ -1,21 +1,35 @@
-"""The section of a report on the data: how hard the rows are, by class, and which labels to check."""
+"""The sections of a report on rows: how hard they are, which labels to check, and how models do on them.
+
+The sections on models are the same where these are learners and where only their predictions are known.
+"""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Mapping
 
 import numpy as np
 
 from ... import charts
 from ...arrays import Floats
+from ...data.model.baseline import MEASURES, ComplexityAgainst
+from ...data.model.new_rows import UnlikeKnown
 from ...expect import counted
+from ...intervals import exact
 from ...learner.records.base import OutOfFold
-from ..results import Results
+from ..results import ModelCheck, Results
 from .document import Cell, Picture, Section, Sheet
 from .learners_section import spec_of
-from .phrases import counted_rows, distance_in_words, percent
-from .shown_rows import ShownRows, cell, hardest_sheet, suspects_sheet
+from .phrases import counted_rows, distance_in_words, percent, points, quoted, share
+from .shown_rows import MOST_ROWS, ShownRows, cell, frame_sheet, hardest_sheet, suspects_sheet, unlike_sheet
 
 MOST_CLASSES = 50
 TITLE = "How hard are the rows? (complexity)"
+GEOMETRY, ERRORS, UNLIKE = "geometry", "complexity_errors", "unlike"
+FEW_ROWS = 10
+"""So many rows are listed where the list is not folded."""
+Checks = Mapping[str, ModelCheck]
+"""The checks of models by name; where it is the only one, also "the model"."""
 
 
 def data_section(results: Results) -> Section:
@@ -109,3 +123,173 @@ def _confused(results: Results) -> Sheet:
     return Sheet(
         "nearest", "Rows nearer to another class", ("label", "nearest class", "rows nearer to it"), rows, "", sort=True
     )
+
+
+# Models against the geometry: do they beat it, does complexity show their errors, and which rows are like nothing?
+
+
+def geometry_section(results: Results) -> Section:
+    """Whether models beat the nearest class: paired differences by three measures, beside the largest class."""
+    checks, folded = results.checks, results.fitted
+    title = f"{'Do they' if len(checks) > 1 else 'Does it'} beat the geometry? (nearest class)"
+    if not checks:
+        return Section(GEOMETRY, title, "", absent=_no_checks(results), folded=folded)
+    best = most_accurate(checks)
+    picture = Picture(
+        f"{GEOMETRY}/{best.name}",
+        f"{sentence_name(best.name)} and the nearest class",
+        "Share of right predictions, by three measures that weigh classes differently, with intervals.",
+        spec_of(best.versus.plot()),
+    )
+    return Section(GEOMETRY, title, beats(best), (picture,), (_gains(checks),), folded=folded)
+
+
+def _no_checks(results: Results) -> str:
+    if results.predicted:
+        return results.why.get("complexity", "there is no complexity of the rows")
+    return "there are no cross-validated predictions" if results.fitted else "no learner and no predictions were given"
+
+
+def beats(check: ModelCheck) -> str:
+    """Whether a model beats the nearest class, in words."""
+    versus = check.versus
+    gain, model, base = (each["accuracy"] for each in (versus.difference, versus.model, versus.baseline))
+    verdict = {"yes": "beats", "no": "is below", "not shown": "is not shown to beat"}[versus.verdict]
+    return (
+        f"{sentence_name(check.name)} {verdict} the nearest class: {percent(model)} of "
+        f"{counted_rows(versus.rows, verb=True)} predicted correctly, {share(base.value)} by the nearest class, "
+        f"a difference of {points(gain)}. Always predicting the largest class is right for {share(versus.majority)}. "
+        f"{counted_rows(versus.only_model, verb=True)} right by {quoted(check.name)} alone, "
+        f"{versus.only_baseline:,} by the nearest class alone (p = {versus.p_value:.2g})."
+    )
+
+
+def _gains(checks: Checks) -> Sheet:
+    rows: list[tuple[Cell, ...]] = []
+    for check in checks.values():
+        versus = check.versus
+        for measure in MEASURES:
+            figures = (each[measure] for each in (versus.model, versus.baseline, versus.difference))
+            rows.append((check.name, measure_in_words(measure), *figures))
+    of = tuple(str(row[0]) for row in rows)
+    columns: tuple[str, ...] = ("learner", "measure", "its figure", "nearest class", "difference")
+    if len(checks) == 1:  # its name in every line would say nothing
+        rows, columns = [row[1:] for row in rows], columns[1:]
+    return Sheet(
+        GEOMETRY,
+        "By three measures",
+        columns,
+        tuple(rows),
+        "Difference: on the same rows, with its interval; above 0, the model is better. Balanced accuracy is the mean "
+        "recall of the classes, macro F1 the mean of their F1. "
+        f"Intervals: {next(iter(checks.values())).versus.difference['accuracy'].kind}.",
+        of,
+        sort=False,
+    )
+
+
+def errors_section(results: Results) -> Section:
+    """Whether complexity, known before training, and the model's confidence rank its errors."""
+    checks, folded = results.checks, results.fitted
+    title = "Does complexity show the errors? (AUC, confidence)"
+    ranked = {name: check.against for name, check in checks.items() if check.against is not None}
+    if not ranked:
+        why = next((check.why for check in checks.values()), _no_checks(results))
+        return Section(ERRORS, title, "", absent=why, folded=folded)
+    best = most_accurate({name: checks[name] for name in ranked})
+    pictures = tuple(_errors_picture(name, against) for name, against in ranked.items())
+    sheet = Sheet(
+        ERRORS,
+        "Which ranks errors first?",
+        ("learner", "AUC of complexity", "AUC of its confidence", "difference", "rank correlation of both"),
+        tuple(
+            (
+                name,
+                against.auc,
+                against.auc_confidence if against.auc_confidence.known else None,
+                against.difference if against.difference.known else None,
+                None if math.isnan(against.correlation) else exact(against.correlation),
+            )
+            for name, against in ranked.items()
+        ),
+        "AUC: probability that a wrong row has the higher complexity, or the lower confidence, than a right one; 0.5 "
+        "says nothing about errors. Complexity is measured with the label of the row, confidence without.",
+        tuple(ranked),
+    )
+    assert best.against is not None
+    return Section(ERRORS, title, _ranking(best.name, best.against), pictures, (sheet,), folded=folded)
+
+
+def _ranking(name: str, against: ComplexityAgainst) -> str:
+    first, last = (float(rate) for rate in against.curve["error_rate"].iloc[[0, -1]])
+    text = (
+        f"{sentence_name(name)} errs in {share(first)} of the easiest rows by complexity, which is known before any "
+        f"training, and in {share(last)} of the hardest. A wrong row has a higher complexity than a right one with "
+        f"probability {against.auc.value:.2f} ({against.auc.low:.2f} to {against.auc.high:.2f})."
+    )
+    if not against.auc_confidence.known:
+        return text
+    gap = against.difference
+    better = "better" if gap.high < 0 else "worse" if gap.low > 0 else "about as well"
+    confidence = f"{against.auc_confidence.value:.2f}"
+    return (
+        f"{text} Its own confidence, which does not know the label as complexity does, ranks {better} ({confidence})."
+    )
+
+
+def _errors_picture(name: str, against: ComplexityAgainst) -> Picture:
+    key, columns = f"{ERRORS}/{name}", {"low": "complexity from", "high": "to", "rows": "rows", "errors": "errors"}
+    columns |= {"error_rate": "error rate", "rate_low": "low end", "rate_high": "high end"}
+    title = f"Errors of {quoted(name)} by complexity"
+    return Picture(
+        key,
+        title,
+        "Error rate in ranges of complexity with about equally many rows, the easiest first, with intervals.",
+        spec_of(against.plot()),
+        frame_sheet(key, title, against.curve, columns, sort=False),
+    )
+
+
+def unlike_section(results: Results) -> Section:
+    """Test rows that are unlike anything in the training rows, at a stated rate of false alarms."""
+    title, unlike, test = "Which test rows are like nothing known?", results.unlike, results.data.test
+    if unlike is None or test is None:
+        why = results.why.get("unlike", "no test part was given (--test)")
+        return Section(UNLIKE, title, "", absent=why, folded=results.fitted)
+    rows = ShownRows.of(test, texts=None if results.part is None else results.texts)
+    picture = Picture(
+        UNLIKE,
+        "Rows unlike the known ones",
+        "Share of the test rows that are farther from every class than nearly all known rows, beside what is usual "
+        "for rows of the same kind.",
+        spec_of(unlike.plot()),
+    )
+    sheet = unlike_sheet(unlike, rows, MOST_ROWS if results.fitted else FEW_ROWS)
+    return Section(UNLIKE, title, str(unlike), (picture,), (sheet,) if sheet.rows else (), folded=results.fitted)
+
+
+def unlike_in_words(unlike: UnlikeKnown) -> str:
+    """Whether test rows are unlike the known ones, in one sentence of a verdict; what is unknown is said to be."""
+    can_flag = 1 / (unlike.known_rows + 1) <= unlike.false_alarms + 1e-12
+    if math.isnan(unlike.p_value) or not can_flag:
+        return str(unlike)
+    words = "are" if unlike.p_value < 0.01 else "are not shown to be"
+    return (
+        f"By distances, the test rows {words} unlike the training rows: {share(unlike.share.value)} are farther from "
+        f"every class than {share(1 - unlike.false_alarms)} of these."
+    )
+
+
+def measure_in_words(measure: str) -> str:
+    """The name of a measure, such as macro F1."""
+    return measure.replace("_", " ").replace("f1", "F1")
+
+
+def most_accurate(checks: Checks) -> ModelCheck:
+    """The model that is right most often."""
+    return max(checks.values(), key=lambda check: check.versus.model["accuracy"].value)
+
+
+def sentence_name(name: str) -> str:
+    """A name at the start of a sentence."""
+    return "The model" if name == "the model" else quoted(name)

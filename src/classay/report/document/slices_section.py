@@ -14,9 +14,9 @@ from ...expect import counted
 from ...regions.region import Region
 from ..results import ModelCheck, Results
 from .document import Picture, Section, Sheet
-from .geometry_section import sentence_name
 from .learners_section import spec_of
 from .phrases import joined, quoted, share
+from .rows_section import sentence_name
 from .shown_rows import ShownRows, cell, columns_first, frame_sheet
 
 TITLE = "Where do errors concentrate? (slices)"

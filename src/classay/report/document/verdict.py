@@ -13,9 +13,9 @@ from ...learner.scores.comparison import ACCURACY, RANKING, Scored, rows_to_deci
 from ..results import ModelCheck, Results
 from .document import Cell, Finding, Recommendation, Sheet
 from .figures import changed_by_sample
-from .geometry_section import measure_in_words, most_accurate, sentence_name, unlike_in_words
 from .glossary import term_of
 from .phrases import counted_rows, number, percent, points, quoted, share
+from .rows_section import measure_in_words, most_accurate, sentence_name, unlike_in_words
 from .slices_section import concentrated
 
 LEVEL = 0.95

@@ -19,7 +19,7 @@ from ..document import Report
 from ..document.glossary import TERMS
 from ..document.phrases import printed
 from ..export.json_format import KINDS
-from ..run.clock import seconds_of
+from ..run.settings import seconds_of
 from .gate import FIGURES, AnyGate, ban_from, gate_from
 
 SETTINGS: dict[str, tuple[type, ...]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,6 @@ from ...classes.extrapolate.extrapolate import extrapolate
 from ...classes.information.information import information
 from ...data.labels.wrong_labels import FALSE_ALARMS, WrongLabels
 from ...data.model.error_slices import Slices, slices
-from ...data.model.new_rows import UnlikeKnown
 from ...data.row_complexity import Complexity
 from ...data.rows import complexity
 from ...data.text import embed
@@ -37,9 +36,8 @@ from ...learner.scores.retrain_change import Retraining, retraining
 from ...learner.stability.stability import stability
 from ...tables.data import Data
 from ..results import ClassesResults, LearnerResults, ModelCheck, Results
-from .clock import Clock
 from .rows import sampled
-from .settings import Effort
+from .settings import Clock, Effort
 
 NO_TIME = "time was up"
 REPLACED = 0.1
@@ -164,21 +162,15 @@ def kinship_of(records: dict[str, Labelings], seed: int, why: dict[str, str]) ->
         return None
 
 
-@dataclass(frozen=True)
-class RowFigures:
-    """Complexity of rows and which test rows are unlike them; texts that were embedded, and remarks on the rows."""
+def with_row_figures(
+    results: Results, rows: Ints, seed: int, options: GeometryOptions = USUAL, on_test: bool = False
+) -> tuple[Results, tuple[str, ...]]:
+    """The results with how hard rows are and which test rows are unlike them, and remarks on how they were measured.
 
-    complexity: Complexity | None = None
-    unlike: UnlikeKnown | None = None
-    texts: tuple[str, ...] | None = None
-    remarks: tuple[str, ...] = ()
-    why: dict[str, str] = field(default_factory=dict)
-
-
-def row_figures(
-    data: Data, rows: Ints, seed: int, options: GeometryOptions = USUAL, on_test: bool = False
-) -> RowFigures:
-    """How hard rows are, of a large table those of a sample; or, `on_test`, how hard test rows are by the others."""
+    rows : of a large table, a sample
+    on_test : whether to measure how hard test rows are, by the others
+    """
+    data = results.data
     known = data if rows.size == len(data) else replace(data.take(rows), test=data.test)
     settings, test = options.of_complexity, known.test
     try:
@@ -194,18 +186,18 @@ def row_figures(
     except InputError as mistake:
         if on_test or options != USUAL:
             raise
-        return RowFigures(why={"complexity": str(mistake)})
-    figures = RowFigures(measured, None, texts, remarks)
+        return replace(results, why=results.why | {"complexity": str(mistake)}), ()
+    results = replace(results, complexity=measured, texts=texts)
     if test is None:
-        return figures
+        return results, remarks
     try:
         # Known rows must not count in their own geometry: otherwise new ones look unusual.
         outside = made
         if options.paper:
             outside = complexity(X, known.y, distance=made.distance, groups=known.groups, random_state=seed)
-        return replace(figures, unlike=outside.unlike_known(X_test, options.false_alarms / 2))
+        return replace(results, unlike=outside.unlike_known(X_test, options.false_alarms / 2)), remarks
     except InputError as mistake:
-        return replace(figures, why={"unlike": str(mistake)})
+        return replace(results, why=results.why | {"unlike": str(mistake)}), remarks
 
 
 def _as_numbers(data: Data, options: GeometryOptions) -> tuple[Any, Any, tuple[str, ...] | None, tuple[str, ...]]:

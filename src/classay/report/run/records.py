@@ -32,8 +32,8 @@ from .measures import (
     GeometryOptions,
     kinship_of,
     learner_results,
-    row_figures,
     with_predictions,
+    with_row_figures,
 )
 from .settings import FOLDS
 from .suspicions import suspicions_of
@@ -72,17 +72,13 @@ def results_of(
     """
     results = Results(_rows_of_records(records, name) if data is None else data, rows_known=data is not None, **more)
     if data is not None:
-        figures = row_figures(data, np.arange(len(data)), seed, options, on_test=True)
+        results, remarks = with_row_figures(results, np.arange(len(data)), seed, options, on_test=True)
         both = data.groups_in_both
         seen = [f"{both} group{' is' if both == 1 else 's are'} in both parts; the model may have seen them."]
         results = replace(
             results,
-            data=replace(data, notes=(*data.notes, *figures.remarks, *(seen if both else ()))),
+            data=replace(data, notes=(*data.notes, *remarks, *(seen if both else ()))),
             part=None if data.test is None else _test_rows(data),
-            complexity=figures.complexity,
-            unlike=figures.unlike,
-            texts=figures.texts,
-            why=figures.why,
         )
         if checks:
             results = replace(results, suspicions=suspicions_of(data, np.arange(len(results.rows)), seed))

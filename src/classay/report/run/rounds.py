@@ -29,18 +29,17 @@ from ...notes import Note
 from ...splits import fold_of_rows, train_rows_of_fold
 from ...tables.data import Data
 from ..results import LearnerResults, Results
-from .clock import Clock, time_text
 from .learners import refuse_none, scales, tried, votes_for_itself, with_more_iterations
 from .measures import (
     kinship_of,
     learner_results,
     predictions_of,
     retrained,
-    row_figures,
     with_predictions,
+    with_row_figures,
 )
 from .rows import sampled
-from .settings import FOLDS, Effort, settings_of
+from .settings import FOLDS, Clock, Effort, settings_of, time_text
 from .suspicions import importance_of, suspicions_of
 
 LARGE = 20_000
@@ -222,23 +221,20 @@ def _first_round(plan: Plan) -> Results:
     predicted, failed, unfinished = _cross_validated(plan, why)
     if plan.given and not set(plan.given) - set(failed) and not unfinished:
         refuse_none(failed)
-    with clock.stage("Figures of the rows"):
-        figures = row_figures(data, plan.measured, seed)
-    with clock.stage("Checks of the data"):
-        suspicions = suspicions_of(data, plan.setup.test, seed, effort.progress)
     results = Results(
         data=data,
         predicted=predicted,
-        complexity=figures.complexity,
-        unlike=figures.unlike,
         networks=dict(plan.networks),
         failed=failed,
         unfinished=unfinished,
-        why=figures.why | why,
+        why=why,
         measured_rows=plan.measured,
-        suspicions=suspicions,
         contrast=effort.contrast,
     )
+    with clock.stage("Figures of the rows"):
+        results, _ = with_row_figures(results, plan.measured, seed)
+    with clock.stage("Checks of the data"):
+        results = replace(results, suspicions=suspicions_of(data, plan.setup.test, seed, effort.progress))
     with clock.stage("Figures of predictions"):
         return with_predictions(results, seed, effort.metrics, effort.more_classes)
 

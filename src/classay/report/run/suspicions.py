@@ -18,9 +18,8 @@ from ...expect import InputError
 from ...learner.importance import Importance, importance
 from ...tables.data import Data
 from ..results import Suspicions
-from .clock import Clock
 from .measures import NO_TIME, part_of
-from .settings import Effort
+from .settings import Clock, Effort
 
 REFITS, REPEATS = 6, 3
 OF_ALL = 0.35

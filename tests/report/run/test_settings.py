@@ -6,8 +6,7 @@ import pytest
 
 from classay import InputError
 from classay.engine import work
-from classay.report.run.clock import Clock, seconds_of, time_text
-from classay.report.run.settings import ROWS, SPLITS, WITHOUT_DEADLINE, Effort
+from classay.report.run.settings import ROWS, SPLITS, WITHOUT_DEADLINE, Clock, Effort, seconds_of, time_text
 
 
 @pytest.mark.parametrize(
