@@ -54,7 +54,7 @@ class Suspicions:
 
     @property
     def leak(self) -> bool:
-        """Whether a column gives the label away: then labels that contradict it are no surprise."""
+        """Whether one column predicts the label: then labels that contradict it are no surprise."""
         return self.leaks is not None and bool(self.leaks.found)
 
     @property

@@ -101,7 +101,7 @@ def _curves(results: Results) -> tuple[Picture, ...]:
         (
             "roc",
             f"How many of class {positive} are found, at which false alarms? (ROC)",
-            f"Share of class {positive} found by the share of other rows taken for it; the diagonal is chance. {band}",
+            f"True positive rate against false positive rate, class {positive}; the diagonal is chance. {band}",
             roc,
             ("false alarms", "found"),
             True,

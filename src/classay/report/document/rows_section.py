@@ -269,7 +269,7 @@ def unlike_section(results: Results) -> Section:
 
 
 def unlike_in_words(unlike: UnlikeKnown) -> str:
-    """Whether test rows are unlike the known ones, in one sentence of a verdict; what is unknown is said to be."""
+    """Whether test rows are unlike the known ones, in one sentence of a verdict; what is unknown is reported."""
     can_flag = 1 / (unlike.known_rows + 1) <= unlike.false_alarms + 1e-12
     if math.isnan(unlike.p_value) or not can_flag:
         return str(unlike)

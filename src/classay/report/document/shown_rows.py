@@ -77,7 +77,7 @@ def suspects_sheet(complexity: Complexity, labels: WrongLabels, rows: ShownRows,
 def _evidence_sheet(
     key: str, title: str, note: str, complexity: Complexity, chosen: pd.DataFrame, rows: ShownRows
 ) -> Sheet:
-    """Rows of a result with what speaks for another class than their own."""
+    """Rows of a result with the evidence for another class than their own."""
     numbers: list[int] = chosen["row"].tolist()
     known = [row for row in numbers if complexity.known[row]]
     against: dict[int, list[str]] = {}

@@ -134,7 +134,7 @@ def _labels_if_any(y: Any) -> NDArray[Any] | None:
 def copies_together(data: Data) -> Data:
     """The data with equal rows as groups, if rows were copied: a copy of a test row must not be among training rows.
 
-    Rows count as copied if there are more than twice as many equal ones as chance gives. Nothing changes where groups,
+    Rows count as copied if there are more than twice as many equal ones as expected by chance. Nothing changes where groups,
     times or test rows are given, or where a class has too few different rows for that.
     """
     given = data.per_row
