@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -196,10 +197,14 @@ class Results:
     @property
     def most_accurate(self) -> str | None:
         """The learner with the highest cross-validated accuracy."""
-        right = {name: float(held.correct.mean()) for name, held in self.predicted.items()}
-        return max(right, key=lambda name: right[name], default=None)
+        return best_of(self.predicted) if self.predicted else None
 
     @property
     def measured(self) -> Ints:
         """The rows whose complexity was measured, in order."""
         return self.measured_rows if self.measured_rows.size else np.arange(len(self.rows))
+
+
+def best_of(predicted: Mapping[str, OutOfFold]) -> str:
+    """The learner whose predictions are right most often; of equal ones the first."""
+    return max(predicted, key=lambda name: float(predicted[name].correct.mean()))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ...expect import counted
+from ...expect import InputError, counted, nearest, one_of, shown
 from ...intervals import Estimate
 from ...result import Result, plain
 
@@ -132,8 +132,6 @@ class Report(Result):
 
     def figure(self, of: str, name: str) -> Estimate:
         """The estimate of one figure, as in report.figure("tree", "stability")."""
-        from ...expect import InputError, nearest, shown
-
         by_name = {each.name: each.estimate for each in self.figures if each.of == of}
         if not by_name:
             known = dict.fromkeys(each.of for each in self.figures)
@@ -174,8 +172,6 @@ class Report(Result):
     def plot(self, **options: Any) -> alt.TopLevelMixin:
         """The first chart of the page; `key` names another."""
         import altair as alt
-
-        from ...expect import one_of
 
         for name in options:
             one_of(name, "option", ("key",))

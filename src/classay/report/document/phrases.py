@@ -43,7 +43,8 @@ def points(estimate: Estimate) -> str:
 
 def signed(estimate: Estimate) -> str:
     """A difference of shares in points for a list, such as +2.1 [−0.4, +4.6]."""
-    value, low, high = (f"{_number(each)}" if each < 0 else f"+{_number(each)}" for each in _ends(estimate))
+    ends = (estimate.value, estimate.low, estimate.high)
+    value, low, high = (_number(end) if end < 0 else f"+{_number(end)}" for end in ends)
     return f"{value} [{low}, {high}]"
 
 
@@ -78,10 +79,6 @@ def distance_in_words(complexity: Complexity) -> str:
         return f"{name} distance"
     spread = {"shared": " (one covariance for all)", "full": " (one covariance per class)"}
     return f"{name} distance{spread.get(complexity.covariance, '')}"
-
-
-def _ends(estimate: Estimate) -> tuple[float, float, float]:
-    return estimate.value, estimate.low, estimate.high
 
 
 def _number(value: float) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...expect import counted
 from ..document import Cell, Finding, Report, Sheet
-from ..document.glossary import TERMS
+from ..document.glossary import TERMS, term_of
 from ..document.phrases import printed
 
 OMITTED = ("command", "stages")
@@ -92,7 +92,7 @@ def _item(finding: Finding) -> str:
 
 
 def _table(sheet: Sheet) -> Iterator[str]:
-    yield "| " + " | ".join(escaped(_label(name)) for name in sheet.columns) + " |"
+    yield "| " + " | ".join(escaped(term_of(name).label) for name in sheet.columns) + " |"
     yield "| " + " | ".join("---:" if name in TERMS else "---" for name in sheet.columns) + " |"
     for row in sheet.rows:
         yield "| " + " | ".join(escaped(_cell(cell, name)) for cell, name in zip(row, sheet.columns)) + " |"
@@ -134,7 +134,3 @@ def _value(value: Any) -> str:
 def _cell(cell: Cell, name: str = "") -> str:
     shown = printed(cell, TERMS.get(name))
     return f"{shown.text} ({shown.interval})" if shown.interval else shown.text
-
-
-def _label(name: str) -> str:
-    return TERMS[name].label if name in TERMS else name.replace("_", " ")

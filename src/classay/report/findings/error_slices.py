@@ -19,8 +19,8 @@ from ...learner.scores.comparison import EVENTS, nearly_constant
 from ...regions.outcome import BinaryOutcome, GroupedOutcome
 from ...regions.region import Region
 from ..document.phrases import joined, quoted, share
-from ..results import Results
-from .rules import EVERYONE, Judge, Outcome, Said, fits_of, full_fits, full_folds, most_accurate, rule, say
+from ..results import Results, best_of
+from .rules import EVERYONE, Judge, Outcome, Said, fits_of, full_fits, full_folds, rule, say
 
 ALWAYS = 0.99
 """A learner that is equally certain of this share of its predictions is always certain."""
@@ -74,7 +74,7 @@ def _concentrated(
     slices: dict[str, _LearnerSlice], held_out: dict[str, OutOfFold], results: Results, shown: bool
 ) -> Said:
     """The slice of the most accurate learner; `shown` is whether its scores show it, as far as they can."""
-    name = most_accurate({name: held_out[name] for name in slices})
+    name = best_of({name: held_out[name] for name in slices})
     first, held = slices[name], held_out[name]
     here, certain = first.slice, _certain(held)
     scores = certain or f"Its own scores predict {share(first.excess.rate)} there"

@@ -11,8 +11,8 @@ from ...learner.scores.comparison import mean_over_rows
 from ...notes import Note
 from ..document.figures import predicted_share
 from ..document.phrases import joined, one_line, percent, quoted
-from ..results import LearnerResults, Results
-from .rules import EVERYONE, Judge, Outcome, Said, full_fits, full_folds, most_accurate, refits, rule, say
+from ..results import LearnerResults, Results, best_of
+from .rules import EVERYONE, Judge, Outcome, Said, full_fits, full_folds, refits, rule, say
 
 NEARLY_ALL = 0.99
 """Up to this share of items with a prediction, missing ones are a warning."""
@@ -122,7 +122,7 @@ def more_rows(results: Results, judge: Judge) -> Outcome:
         return "it needs refits on all rows of each half, tested on rows of the same table"
     if results.suspicions.rows_belong_together:
         return "rows belong together (D206), so that more of them need not be new ones"
-    best = most_accurate(full)
+    best = best_of(full)
     if best not in results.learners:
         return f"there are no refits of {best}"
     held, labelings = full[best], results.learners[best].labelings

@@ -193,11 +193,6 @@ def fits_of(held: OutOfFold | None) -> str:
     return "" if held is None or not held.fit_rows else f" (fits on {held.fit_rows:,} rows)"
 
 
-def most_accurate(held: Mapping[str, OutOfFold]) -> str:
-    """The learner whose cross-validated predictions are right most often."""
-    return max(held, key=lambda name: float(held[name].correct.mean()))
-
-
 def every_learner(asked: Mapping[str, Any], results: Results) -> str:
     """The learners of a statement on all that could be asked."""
     return "Every learner" if len(asked) == len(results.predicted) else "Every learner with fits on all rows"

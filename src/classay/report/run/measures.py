@@ -35,7 +35,7 @@ from ...learner.scores.comparison import ACCURACY, RANKING, metric_for, scored
 from ...learner.scores.retrain_change import Retraining, retraining
 from ...learner.stability.stability import stability
 from ...tables.data import Data
-from ..results import ClassesResults, LearnerResults, ModelCheck, Results
+from ..results import ClassesResults, LearnerResults, ModelCheck, Results, best_of
 from .rows import sampled
 from .settings import Clock, Effort
 
@@ -309,7 +309,7 @@ def classes_of(results: Results, why: dict[str, str], wanted: bool | None = None
     if not ranked:
         why["classes"] = "no learner gives a score to every class"
         return None
-    best = max(ranked, key=lambda name: float(ranked[name].correct.mean()))
+    best = best_of(ranked)
     try:
         curve = accuracy_curve(ranked[best].scores, ranked[best].truth, classes=np.arange(size))
         return ClassesResults(best, extrapolate(curve, [2 * size, 10 * size]), information(curve))

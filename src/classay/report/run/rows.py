@@ -134,8 +134,8 @@ def _labels_if_any(y: Any) -> NDArray[Any] | None:
 def copies_together(data: Data) -> Data:
     """The data with equal rows as groups, if rows were copied: a copy of a test row must not be among training rows.
 
-    Rows count as copied if there are more than twice as many equal ones as expected by chance. Nothing changes where groups,
-    times or test rows are given, or where a class has too few different rows for that.
+    Rows count as copied if there are more than twice as many equal ones as expected by chance. Nothing changes where
+    groups, times or test rows are given, or where a class has too few different rows for that.
     """
     given = data.per_row
     if given.groups is not None or given.time is not None or data.test is not None or not data.duplicates:
