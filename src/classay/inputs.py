@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from .arrays import Floats, Ints
-from .expect import InputError, nearest, shown
+from .expect import InputError, counted, nearest, shown
 from .frames import pandas_of
 
 # Rows are converted to dense float64 in blocks of this many numbers: 8 MB. Larger ones leave the cache, and beyond
@@ -206,8 +206,8 @@ def label_array(y: ArrayLike, name: str = "y") -> NDArray[Any]:
     missing = np.flatnonzero(pd.isna(values.ravel()))
     if missing.size:
         raise InputError(
-            f"`{name}` is missing (NaN) in {missing.size} rows (first: {shown(missing, 3)}); every row needs a label. "
-            "Drop those rows first."
+            f"`{name}` is missing (NaN) in {counted(int(missing.size), 'row')} (first: {shown(missing, 3)}); every row "
+            "needs a label. Drop those rows first."
         )
     return plain_labels(values)
 

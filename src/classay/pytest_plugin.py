@@ -43,7 +43,8 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Any:
     report = mark.kwargs.get("report", returned[0] if returned else None)
     if report is None:
         pytest.fail(
-            "The test has the mark classay but returns no report; expected a report, an assay or a file.", pytrace=False
+            "The test has the mark classay but returns no report; expected a report, a characterization or a file.",
+            pytrace=False,
         )
     from .report.gates.gates import assert_gates
 

@@ -445,3 +445,52 @@ def test_records_of_any_kind_stand_side_by_side():
     alone = classay.characterize({"bayes": folds, "guess": guess})
     assert alone.report.figure("bayes", "accuracy") == replace(folds.accuracy(), kind=kind)
     assert alone.report.verdict.learner == "bayes"
+
+
+@pytest.fixture(scope="module")
+def recorded():
+    """Two clouds that overlap, and records of two learners on them: refits, and folds."""
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, 200)
+    X = pd.DataFrame(rng.normal(size=(200, 2)) + y[:, None], columns=["u", "v"])
+    learners = {"bayes": GaussianNB(), "linear": LogisticRegression()}
+    refits = {
+        name: classay.record(learner, X, y, classay.Subsets(8, size=0.3), name=name, executor=1)
+        for name, learner in learners.items()
+    }
+    folds = {
+        name: classay.record(learner, X, y, classay.Folds(5), name=name, executor=1)
+        for name, learner in learners.items()
+    }
+    return X, y, refits, folds
+
+
+@pytest.mark.parametrize("with_rows", [False, True])
+def test_a_record_of_refits_is_in_the_verdict(recorded, with_rows):
+    X, y, refits, _ = recorded
+    made = classay.characterize(refits["bayes"], *((X, y) if with_rows else ()))
+    verdict = " ".join(made.report.verdict.sentences)
+    reached = made.report.figure("bayes", "refit_accuracy")
+    assert f"Refits of bayes reach accuracy {reached.value:.3f}" in verdict
+    assert "recommended" not in verdict
+    overview = next(sheet for sheet in made.report.sheets() if sheet.key == "overview")
+    assert "refit_accuracy" in overview.columns
+    assert "accuracy" not in overview.columns  # no row has a prediction of its own
+    assert "halves" not in overview.note
+
+
+def test_several_records_are_counted_and_compared(recorded):
+    X, y, _, folds = recorded
+    made = classay.characterize(folds, X, y)
+    assert made.report.title.endswith("data and 2 models measured")
+    assert "No other model is right more often." in made.report.verdict.sentences
+
+
+def test_only_known_metrics_are_columns_and_a_finding_on_one_model_names_it(recorded):
+    X, y, _, folds = recorded
+    predicted, truth = folds["bayes"].out_of_fold().labels, np.asarray(y)
+    guess = np.where(np.random.default_rng(0).random(200) < 0.02, 1 - predicted, predicted)
+    made = classay.characterize(classay.Labelings.from_arrays([guess], truth, name="mine"), X, y)
+    overview = next(sheet for sheet in made.report.sheets() if sheet.key == "overview")
+    assert "roc_auc" not in overview.columns  # there are no scores
+    assert [each.of for each in made.findings if each.code == "D201" and each.level == "note"] == ["mine"]

@@ -288,13 +288,27 @@ def report_of(results: Results) -> Report:
     )
 
 
+def wrapped_in_words(wrapped: Mapping[str, str]) -> list[str]:
+    """Which learners do not take the table as it is, by what is changed for them."""
+    by_way: dict[str, list[str]] = {}
+    for name, how in wrapped.items():
+        by_way.setdefault(how, []).append(name)
+    return [
+        f"{', '.join(names)} {'does' if len(names) == 1 else 'do'} not take this table as it is. Changed inside each "
+        f"fit: {how}."
+        for how, names in by_way.items()
+    ]
+
+
 def _subject(results: Results) -> str:
     """What the report is about, for its title."""
+    count = len(results.names)
     if results.fitted:
-        return f"{counted(len(results.names), 'learner')} compared"
+        return f"{counted(count, 'learner')} compared" if count else "data measured"
     if not results.rows_known:
         return "predictions compared"
-    return f"data{' and model' if results.names else ''} measured"
+    models = {0: "", 1: " and model"}.get(count, f" and {count} models")
+    return f"data{models} measured"
 
 
 def _about(results: Results) -> dict[str, Any]:
@@ -328,10 +342,6 @@ def _notes(results: Results) -> list[str]:
             f"{data.duplicates:,} of {len(data):,} rows are copies of others. Copies are kept on one side of every "
             "split: see D204."
         )
-    wrapped = [
-        f"{name} does not take this table as it is. Changed inside each fit: {one.wrapped}."
-        for name, one in results.learners.items()
-        if one.wrapped
-    ]
+    wrapped = wrapped_in_words({name: one.wrapped for name, one in results.learners.items() if one.wrapped})
     measured = () if results.fitted or results.complexity is None else results.complexity.notes
     return list(dict.fromkeys([*first, *losses, *data.notes, *copies, *wrapped, *measured]))

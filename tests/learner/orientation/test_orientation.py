@@ -180,7 +180,7 @@ def test_conclusions_say_on_what_predictions_depend():
     for o, words in (
         (measured((np.repeat(once, 5, axis=1), truth)), "depend more on the training sample"),
         (measured(noisy(3, (60, 5, 200), 0.2)), "depend more on the seed"),
-        (measured((once, truth), deterministic=True), "since refits on the same rows do not differ"),
+        (measured((once, truth), deterministic=True), "training sample: refits on the same rows do not differ"),
         (measured((once, truth)), "one refit per subset cannot show"),
         (
             measured((np.zeros((30, 5, 40), dtype=int), np.arange(40) % 2)),

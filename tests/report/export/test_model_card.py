@@ -89,3 +89,9 @@ def test_any_text_stays_on_one_line_and_within_its_cell(text):
 def test_nasty_text_is_still_told():
     assert "שלום" in escaped(NASTY)
     assert "🌲" in escaped(NASTY)
+
+
+def test_how_columns_were_read_is_not_on_the_card():
+    text = card(small_report(about={"rows": 5, "audit": {"columns": [{"name": "age", "why": "numbers"}]}}))
+    assert "rows: 5." in text
+    assert "audit" not in text

@@ -119,7 +119,7 @@ def test_a_folded_section_shows_only_its_title():
 def test_a_section_may_say_why_something_is_missing_and_still_show_a_table():
     sheet = Sheet("classes", "Classes", ("class",), (("only one",),))
     words = Outline(render(sample_report(sections=(Section("data", "Data", "", (), (sheet,), "no geometry"),)))).words
-    assert "no geometry" in words
+    assert "No geometry" in words
     assert "only one" in words
 
 

@@ -30,4 +30,6 @@ def test_changes_between_reports():
     assert "Only the old report has forest" in changes.notes[0]
     assert changes.to_dict()["changes"][0]["of"] == "tree"
     assert not changes_between(old, new, min_effect=0.2).regression_shown
-    assert changes_between(new, old).changes[0].verdict == "better"
+    back = changes_between(new, old)
+    assert back.changes[0].verdict == "better"
+    assert "Only the new report has forest" in back.notes[0]

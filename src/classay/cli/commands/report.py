@@ -14,7 +14,7 @@ from rich.text import Text
 from ... import expect
 from ...charts.style.picture_files import prepared_library
 from ...learner.scores.comparison import check_metric
-from ...report.characterization import characterize
+from ...report.characterization import characterize, wrapped_in_words
 from ...report.document.document import Report
 from ...report.export import mlflow_log
 from ...report.export.files import ready
@@ -105,12 +105,8 @@ def command(
         command=_typed(),
         on_round=lambda preliminary: _save_preliminary(preliminary.report, paths, output),
     )
-    by_way: dict[str, list[str]] = {}
-    for name, how in assay.report.settings.get("wrapped", {}).items():
-        by_way.setdefault(how, []).append(name)
-    for how, names in by_way.items():
-        do = "does" if len(names) == 1 else "do"
-        output.say(f"{expect.shown(names)} {do} not take this table as it is. Changed inside each fit: {how}.")
+    for sentence in wrapped_in_words(assay.report.settings.get("wrapped", {})):
+        output.say(sentence)
     return _deliver(assay.report, paths, mlflow, output)
 
 

@@ -134,8 +134,8 @@ class Orientation(Result, chart="orientation:ORIENTATION"):
         if not own.known:
             return f"{vary}; one refit per subset cannot show whether with the data or by training randomness."
         if self.deterministic:
-            why = "its seed is fixed (random_state), so" if fixed else "since"
-            return f"{vary}, all of it with the training sample: {why} refits on the same rows do not differ; {SIZES}."
+            why = "its seed is fixed (random_state), so " if fixed else ""
+            return f"{vary}, all of it with the training sample: {why}refits on the same rows do not differ; {SIZES}."
         if not data.known:
             return (
                 f"{vary}, {by_seed} of it by training randomness; the part with the training sample is not identified."

@@ -49,32 +49,39 @@ def sheet_of(key: str, title: str, names: Sequence[str], results: Results, note:
 def learners_section(results: Results) -> Section:
     """What decides between learners: the metric with its interval, what refits change, seconds; then curves."""
     title = "Learners side by side" if results.fitted else "Models side by side"
-    if not results.names and not results.fitted:
-        return Section("learners", title, "", absent="no learner and no predictions were given")
-    shown = list(dict.fromkeys((results.metric, "accuracy", *results.more_metrics)))
+    if not results.names:
+        absent = "no learner was measured" if results.fitted else "no learner and no predictions were given"
+        return Section("learners", title, "", absent=absent)
     known = any(one.retraining is not None for one in results.learners.values())
     retrained = ("retrain_change", "retrain_by_seed") if known else ("sample_change",)
     refits = ("refit_spread", *retrained, "seconds_per_fit") if results.fitted or results.learners else ()
     values = [learner_figures(results, name) for name in results.names]
-    given = [figure for figure in OF_GIVEN if any(figure in figures for figures in values)]
+    metrics = dict.fromkeys((results.metric, "accuracy", *results.more_metrics))
+    shown, given = (
+        [figure for figure in figures if any(figure in known for known in values)] for figures in (metrics, OF_GIVEN)
+    )
     notes = [_predictions_in_words(results, shown), *([_refits_in_words(results)] if refits else [])]
-    note = " ".join([*notes, "Small numbers: 95 % interval."])
+    note = " ".join([*filter(None, notes), "Small numbers: 95 % interval."])
+    shown = shown or ["refit_accuracy"]
     overview = sheet_of("overview", title, (*shown, *given, *refits), results, note)
     return Section("learners", title, "", _curves(results), (overview,))
 
 
 def _predictions_in_words(results: Results, metrics: list[str]) -> str:
     """What the metrics are of."""
-    named = joined([term_of(name).label for name in metrics])
     if not results.fitted:
         return f"Over {len(results.rows):,} {'rows' if results.part is None else 'test rows'}."
+    if not metrics:
+        return ""
+    named = joined([term_of(name).label for name in metrics])
     sizes = sorted({held.fit_rows for held in results.predicted.values()})
-    fits = f"{joined([f'{rows:,}' for rows in sizes])} rows" if sizes else "no rows"
-    return f"{named[0].upper()}{named[1:]}: cross-validated, fits on {fits}."
+    return f"{named[0].upper()}{named[1:]}: cross-validated, fits on {joined([f'{rows:,}' for rows in sizes])} rows."
 
 
 def _refits_in_words(results: Results) -> str:
     """What refits were fitted on."""
+    if not results.fitted:
+        return "Refit spread: over the refits of the record."
     size, half = results.settings.get("size", "all"), results.settings.get("half")
     rows = size if isinstance(size, int) else half
     known = f" of {rows:,} rows" if isinstance(rows, int) else ""
@@ -197,7 +204,7 @@ def runs_section(results: Results) -> Section:
             f"{number} per item {'suffice' if repeats.repeats.value != 1 else 'suffices'} (between "
             f"{repeats.repeats.low:.0f} and {repeats.repeats.high:.0f}): then asking again gives at most "
             f"{repeats.share:.0%} of the variance of accuracy, or moves it by at most "
-            f"{100 * repeats.precision:g} points."
+            f"{100 * repeats.precision:g} {'point' if repeats.precision == 0.01 else 'points'}."
         )
         rows: list[tuple[Cell, ...]] = [
             (int(runs), float(width), float(part)) for runs, width, part in repeats.to_frame().to_numpy()

@@ -32,6 +32,8 @@ def verdict_of(results: Results, findings: Sequence[Finding]) -> Recommendation:
     scored = list(results.scored.values())
     if not results.fitted and results.complexity is not None:
         return Recommendation(_of_rows(results, findings), _beside_the_nearest_class(results))
+    if not scored and results.learners and not results.fitted:
+        return Recommendation(tuple(_of_refits(results)), None)
     if not scored:
         return Recommendation(("No learner can be recommended: there are no cross-validated predictions.",), None, "")
     choice = _choice(results, scored)
@@ -97,6 +99,19 @@ def _changes(results: Results) -> tuple[str, dict[str, Estimate]]:
         retrained = {name: one.retraining for name, one in results.learners.items()}
         return "retrain_change", {name: made.change for name, made in retrained.items() if made is not None}
     return "sample_change", {name: changed_by_sample(one) for name, one in results.learners.items()}
+
+
+def _of_refits(results: Results) -> list[str]:
+    """What the refits of a record reach, where no row has a prediction of its own."""
+    accuracies = {name: one.stability.accuracy for name, one in results.learners.items()}
+    best = max(accuracies, key=lambda name: accuracies[name].value)
+    sentences = [f"Refits of {quoted(best)} reach {_in_words(accuracies[best], ACCURACY)}."]
+    change = changed_by_sample(results.learners[best]).value
+    if math.isfinite(change):
+        sentences.append(f"With another training sample, {share(change)} of its predictions change.")
+    if len(accuracies) > 1:
+        sentences.append("Refits of no other learner are right more often.")
+    return sentences
 
 
 def _not_yet(spoiled: Finding) -> str:
@@ -251,6 +266,7 @@ def _of_rows(results: Results, findings: Sequence[Finding]) -> tuple[str, ...]:
             f"{counted_rows(len(results.complexity))} correctly: that is what a model must beat, besides the largest "
             f"class ({share(float(counts.max() / counts.sum()))})."
         )
+        sentences += _of_refits(results) if results.learners else []
     else:
         check = most_accurate(results.checks)
         versus = check.versus
@@ -261,6 +277,8 @@ def _of_rows(results: Results, findings: Sequence[Finding]) -> tuple[str, ...]:
             f"{share(versus.baseline['accuracy'].value)} by the nearest class, a difference of "
             f"{points(versus.difference['accuracy'])}."
         )
+        if len(results.checks) > 1:
+            sentences.append("No other model is right more often.")
         sentences.append(_where(results, check))
     sentences.append(_labels_in_words(results))
     if results.unlike is not None:

@@ -44,7 +44,9 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"## {escaped(report.title)}"
     yield ""
     about = ", ".join(
-        f"{escaped(str(key))}: {_value(value)}" for key, value in report.about.items() if _is_shown(value)
+        f"{escaped(str(key))}: {_value(value)}"
+        for key, value in report.about.items()
+        if key != "audit" and _is_shown(value)  # how every column was read: on the page, too long for a card
     )
     if about:
         yield from (f"{about}.", "")

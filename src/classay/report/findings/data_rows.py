@@ -67,7 +67,8 @@ def geometric_baseline(results: Results, judge: Judge) -> Outcome:
     if clearly or below:
         findings.append(_below("clearly_below" if clearly else "below", clearly or below, common))
     if doubtful:
-        of = EVERYONE if len(doubtful) == len(held) else "data"
+        everyone = EVERYONE if len(held) > 1 else doubtful[0].learner
+        of = everyone if len(doubtful) == len(held) else "data"
         findings.append(_doubtful(of, doubtful, {**common, "nearest_rule": nearest}))
     least = min(leads, key=lambda each: each.lead.value)
     parts = {"learners": every_learner(held, results), "name": least.learner, "both": least.in_words}

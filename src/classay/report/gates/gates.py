@@ -52,7 +52,7 @@ def assert_gates(report: Any, *gates: str, against: Any = None, min_effect: floa
 
     Parameters
     ----------
-    report : a report, an assay, or the path of a saved report (.json or .html)
+    report : a report, a characterization, or the path of a saved report (.json or .html)
     gates : texts of gates
     against : an earlier report, the champion; without a gate on candidate and champion, the accuracy of each learner
         must not be shown to be lower
@@ -143,7 +143,7 @@ def _of_figure(gate: Gate, of: str, report: Report) -> Verdict:
     known = estimate.known and not math.isnan(measured)
     apart = measured - gate.bound if ">" in gate.sign else gate.bound - measured
     if gate.sign == "==":
-        apart = -abs(apart)
+        apart = 0.0 - abs(apart)  # 0, not -0, where it is met
     passed = known and (apart > 0 if gate.sign in "<>" else apart >= 0)
     end = {"low": "lower end", "high": "upper end"}.get(gate.end, "value")
     if estimate.low == estimate.high:  # a figure without uncertainty has only a value

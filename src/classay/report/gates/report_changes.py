@@ -67,9 +67,9 @@ def changes_between(old: Report, new: Report, min_effect: float = 0.0) -> Report
         place = (each.subject, each.of, each.name)
         if place in before and each.name != "seconds_per_fit":
             changes.append(_change(place, before[place], each.estimate, min_effect))
-    gone = [name for name in old.learners if name not in new.learners]
-    if gone:
-        notes.append(f"Only the old report has {', '.join(gone)}.")
+    for age, report, other in (("old", old, new), ("new", new, old)):
+        if alone := [name for name in report.learners if name not in other.learners]:
+            notes.append(f"Only the {age} report has {', '.join(alone)}.")
     for name in ("rows", "classes"):
         if plain(old.about.get(name)) != plain(new.about.get(name)):
             notes.append(f"The reports are about other data: their {name} differ.")
