@@ -386,6 +386,10 @@ def test_records_of_other_rows_are_refused():
     refits = classay.Labelings.from_arrays([y[::-1]] * 4, y[::-1])
     with pytest.raises(InputError, match="is about rows with other labels"):
         classay.characterize(refits, X, y)
+    numbers = classay.Predictions.from_arrays([np.arange(60.0)] * 4, np.arange(60.0))
+    for learners in (numbers, {"numbers": numbers}):
+        with pytest.raises(InputError, match="record of a regressor"):
+            classay.characterize(learners, X, y)
     with pytest.raises(InputError, match="no learners, records or rows"):
         classay.characterize([])
 

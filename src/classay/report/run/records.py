@@ -18,7 +18,7 @@ from ...expect import InputError, counted, nearest, shown
 from ...inputs import class_labels, encode
 from ...learner.fitting.folds import Folds
 from ...learner.record import record
-from ...learner.records.base import OutOfFold
+from ...learner.records.base import OutOfFold, Refits
 from ...learner.records.labelings import Labelings, expect_record
 from ...learner.records.scores import ranking_and_probabilities
 from ...learner.stability.stability import stability
@@ -47,7 +47,9 @@ def records_of(learners: Any) -> Records:
     """The records by name, if what is given in place of learners are records; else none."""
     if isinstance(learners, Labelings):
         return {learners.name: learners}
-    if not isinstance(learners, Mapping) or not any(isinstance(one, Labelings) for one in learners.values()):
+    if isinstance(learners, Refits):
+        expect_record(learners, "learners")  # says that it is the record of a regressor
+    if not isinstance(learners, Mapping) or not any(isinstance(one, Refits) for one in learners.values()):
         return {}
     return {str(name): expect_record(one, str(name)) for name, one in learners.items()}
 
