@@ -26,7 +26,7 @@ class Stopped(BaseException):
 @pytest.fixture(scope="module")
 def unfinished(tmp_path_factory):
     """A store with all parts of a record that was never finished, and the record."""
-    from classay.engine import store
+    from classay.learner.fitting.runner import Recorder
 
     folder = tmp_path_factory.mktemp("store")
     with pytest.MonkeyPatch.context() as patch:
@@ -34,7 +34,7 @@ def unfinished(tmp_path_factory):
         def crash(*_, **__):
             raise Stopped
 
-        patch.setattr(store.Store, "put", crash)
+        patch.setattr(Recorder, "keep", crash)
         with pytest.raises(Stopped):
             record(LEARNER, X, Y, store=folder, **FEW)
     parts = sorted((folder / UNFINISHED).glob("*/*.classay"))

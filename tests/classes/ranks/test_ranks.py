@@ -186,7 +186,7 @@ def test_classes_by_name_or_number(y, classes, columns):
         (np.eye(3), ["ant", "dog", "cat"], names, "`y` has dog, which is not the name of a column"),
         (np.eye(3), [0, 1, 2], ["ant", "bee"], "3 columns but `classes` has 2 names"),
         (np.eye(3), [0, 1, 2], ["ant", "bee", "ant"], "ant more than once"),
-        (np.eye(3), [0, 1, np.nan], None, r"`y` is missing \(NaN\) in 1 rows \(first: 2\)"),
+        (np.eye(3), [0, 1, np.nan], None, r"`y` is missing \(NaN\) in 1 row \(first: 2\)"),
         (np.eye(3), [[0, 1], [1, 2], [0, 2]], None, "one true class per row"),
         (np.ones((3, 1)), [0, 0, 0], None, "1 column; at least 2 classes"),
         (np.ones(3), [0, 0, 0], None, r"shape \(3,\); expected \(rows, classes\)"),

@@ -214,5 +214,6 @@ def test_a_real_assay_has_every_figure_that_gates_know(classay, written, tmp_pat
         names.setdefault(figure.subject, set()).add(figure.name)
     known = {subject: set(figures) for subject, figures in FIGURES.items() if subject != "network"}
     known["learner"] -= {"predicted", "self_agreement", "changed_items", "overconfidence"}  # of predictions alone
+    known["learner"] |= {"balanced_accuracy"}  # gates know it as a scorer
     known["data"] -= {"unlike_share"}  # of a test part
     assert names == known

@@ -19,10 +19,10 @@ from ...learner.orientation.kinship import Kinship, kinship
 from ...learner.orientation.orientation import Orientation, orientation, usual_threshold
 from ...learner.record import record
 from ...learner.records.labelings import Labelings
-from ...learner.scores.metrics import ALL, Metrics, metrics
+from ...learner.scores.metrics import Metrics, metrics
 from ...learner.scores.retrain_change import retraining
 from ...learner.scores.score_variance import ScoreVariance, score_variance
-from ...learner.scores.scorers import LABELS, needs_of
+from ...learner.scores.scorers import ALL, LABELS, needs_of
 from ...learner.scores.threshold import costs_of
 from ...learner.stability.disagreement import DisagreementRegions
 from ...learner.stability.stability import Stability, StabilityTable, stability

@@ -32,12 +32,14 @@ from .reliability import Calibration, bin_edges, calibration, calibration_figure
 from .row_blocks import RowBlocks, blocks_of_points, interval, refit_metrics, sampled_subsets, standard_error
 from .score_variance import ScoreVariance, score_variance
 from .scorers import (
+    ALL,
     BY_REFIT,
     LABELS,
     PROBABILITIES,
     USUAL,
     Answers,
     Metric,
+    chosen_metrics,
     confusion_counts,
     count_figures,
     log_losses,
@@ -55,8 +57,6 @@ LIMITS = {"ece": (0.0, 1.0), "reliability": (-1.0, 1.0), "resolution": (-1.0, 1.
 MOST_CELLS = 30
 """With more classes, the confusion matrix has no intervals."""
 
-ALL = "usual"
-"""In place of a name: all that are computed by default."""
 HEADLINES = ("roc_auc", "balanced_accuracy", "accuracy", "brier")
 Values = dict[str, tuple[Estimate, Floats]]  # by name: the estimate, and the values of all refits (K, R)
 
@@ -231,7 +231,7 @@ def metrics(
     if (record.truth < 0).any():
         raise InputError(f"The true labels of {record.name} are not known, and metrics compare predictions with them.")
     names = names if names is None or isinstance(names, str) else list(names)
-    chosen = _chosen(names)
+    chosen = chosen_metrics(names)
     if threshold is not None and cost is not None:
         raise InputError("`threshold` and `cost` are both given; the cost decides the threshold. Pass one of them.")
     if threshold is not None or cost is not None:
@@ -256,22 +256,6 @@ def metrics(
         work = work.decided(at)
         extra["cost"] = work.cost(pair, cheapest.cost)
     return work.result(chosen, names is None or ALL in names, at, extra)
-
-
-def _chosen(names: str | Iterable[str] | None) -> list[str]:
-    if names is None:
-        return list(USUAL)
-    listed = [names] if isinstance(names, str) else list(names)
-    if ALL in listed:
-        listed = [*USUAL, *(name for name in listed if name != ALL)]
-    listed = list(dict.fromkeys(listed))
-    if not listed:
-        raise InputError(
-            "`names` is empty; expected metrics, such as ['roc_auc', 'brier'], or None for the usual ones."
-        )
-    for name in listed:
-        needs_of(name)
-    return listed
 
 
 @dataclass(frozen=True)

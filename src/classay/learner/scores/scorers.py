@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -77,6 +77,8 @@ def _average_precision(answers: Answers) -> float:
     return float(sk.average_precision_score(truth, scores))
 
 
+ALL = "usual"
+"""In place of a name: all that are computed by default."""
 USUAL = {
     "accuracy": LABELS,
     "balanced_accuracy": LABELS,
@@ -147,6 +149,23 @@ def metric_named(name: Any) -> Metric:
 def needs_of(name: Any) -> str:
     """What a metric needs of a refit: labels, scores or probabilities. An unknown name is an error."""
     return USUAL[name] if name in USUAL else metric_named(name).needs
+
+
+def chosen_metrics(names: str | Iterable[str] | None) -> list[str]:
+    """The names of the metrics to compute, each known; None: the usual ones."""
+    if names is None:
+        return list(USUAL)
+    listed = [names] if isinstance(names, str) else list(names)
+    if ALL in listed:
+        listed = [*USUAL, *(name for name in listed if name != ALL)]
+    listed = list(dict.fromkeys(listed))
+    if not listed:
+        raise InputError(
+            "`names` is empty; expected metrics, such as ['roc_auc', 'brier'], or None for the usual ones."
+        )
+    for name in listed:
+        needs_of(name)
+    return listed
 
 
 def scorer_names() -> list[str]:

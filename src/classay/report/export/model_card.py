@@ -46,7 +46,7 @@ def _lines(report: Report) -> Iterator[str]:
     about = ", ".join(
         f"{escaped(str(key))}: {_value(value)}"
         for key, value in report.about.items()
-        if key != "audit" and _is_shown(value)  # how every column was read: on the page, too long for a card
+        if key != "audit" and _is_shown(value)  # how every column was read is long, and on the page
     )
     if about:
         yield from (f"{about}.", "")
