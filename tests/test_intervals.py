@@ -2,6 +2,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 from classay import Estimate, InputError, intervals
@@ -115,4 +117,32 @@ def test_a_proportion_by_group_is_wider_where_groups_are_alike():
     assert grouped.low > 0
     assert grouped.high < 1
     perfect = intervals.of_proportion_by_group(np.ones(40, bool), np.arange(40) // 4)
-    assert (perfect.value, perfect.low) == (1.0, intervals.of_proportion(10, 10).low)
+    assert (perfect.value, perfect.low) == (1.0, pytest.approx(0.05 ** (1 / 10)))
+
+
+def test_an_interval_has_a_width_if_nothing_varied():
+    assert intervals.bounded(1.0, 0.0, 20).low == pytest.approx(0.05 ** (1 / 20))
+    between = intervals.bounded(0.5, 0.0, 20)
+    assert (between.low, between.high) == pytest.approx((0.5 * 0.05 ** (1 / 20), 1 - 0.5 * 0.05 ** (1 / 20)))
+    apart = intervals.bounded(0.0, 0.0, 20, least=-1)
+    assert apart.high == pytest.approx(1 - 0.05 ** (1 / 20))
+    assert intervals.of_mean([0.7] * 20, limits=(0, 1)).low == pytest.approx(0.7 * 0.05 ** (1 / 20))
+
+
+@pytest.mark.parametrize(("right", "number"), [(1, 1000), (39, 40), (12, 30), (999, 1000)])
+def test_of_single_rows_it_is_agresti_and_coulls(right, number):
+    share = right / number
+    estimate = intervals.bounded(share, math.sqrt(share * (1 - share) / number), number)
+    middle, total = (right + 1.920729) / (number + 3.841459), number + 3.841459
+    reach = 1.959964 * math.sqrt(middle * (1 - middle) / total)
+    assert estimate.low == pytest.approx(middle - reach, rel=1e-5) or middle - reach < 0 < estimate.low < share
+    assert estimate.high == pytest.approx(middle + reach, rel=1e-5) or middle + reach > 1 > estimate.high > share
+
+
+@given(st.integers(0, 1000).map(lambda m: m / 1000), st.floats(0, 0.5), st.integers(1, 500), st.integers(2, 50))
+def test_an_interval_of_a_bounded_mean_holds_it_within_the_limits(share, error, units, draws):
+    estimate = intervals.bounded(share, error, units, draws=draws)
+    assert 0 <= estimate.low <= share <= estimate.high <= 1
+    assert estimate.low < estimate.high
+    twice = intervals.bounded(2 * share - 1, 2 * error, units, draws=draws, least=-1)
+    assert (twice.low, twice.high) == pytest.approx((2 * estimate.low - 1, 2 * estimate.high - 1), abs=1e-9)

@@ -14,6 +14,8 @@ from .expect import InputError, fraction
 OF_GROUPS = "of a proportion, over groups"
 AT_LEAST = "at least"
 """A kind that begins so marks a value as a lower limit, not the best guess."""
+ROUNDING = 1e-9
+"""Sums of many values leave some 1e-12 where they are 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +73,25 @@ def normal_quantile(level: float) -> float:
     return float(stats.norm.ppf(0.5 + fraction(level, "level") / 2))
 
 
-def of_mean(values: ArrayLike, level: float = 0.95, kind: str = "of a mean") -> Estimate:
-    """Mean of independent values with Student's interval. One value alone has an unbounded interval."""
+def of_mean(
+    values: ArrayLike, level: float = 0.95, kind: str = "of a mean", limits: tuple[float, float] = (-math.inf, math.inf)
+) -> Estimate:
+    """Mean of independent values with Student's interval; of values within `limits`, `bounded`.
+
+    One value alone has an interval of all that is possible.
+    """
     sample = np.asarray(values, dtype=float).ravel()
     if sample.size == 0:
         raise InputError("There are no values to average.")
-    mean = float(sample.mean())
+    mean, (least, most) = float(sample.mean()), limits
+    fraction(level, "level")
     if sample.size == 1:
-        return Estimate(mean, -math.inf, math.inf, level, kind)
-    reach = float(stats.t.ppf(0.5 + fraction(level, "level") / 2, sample.size - 1))
-    error = reach * float(sample.std(ddof=1)) / math.sqrt(sample.size)
-    return Estimate(mean, mean - error, mean + error, level, kind)
+        return Estimate(mean, least, most, level, kind)
+    error = float(sample.std(ddof=1)) / math.sqrt(sample.size)
+    if math.isinf(most - least):
+        return around(mean, error, level, kind, sample.size)
+    units = math.inf if error > ROUNDING else sample.size
+    return bounded(mean, error, units, level, kind, sample.size, least, most)
 
 
 def of_proportion(successes: int, trials: int, level: float = 0.95) -> Estimate:
@@ -151,18 +161,13 @@ def crossed_error(values: ArrayLike, groups: ArrayLike | None = None) -> tuple[f
 
 
 def of_proportion_by_group(right: ArrayLike, groups: ArrayLike | None, level: float = 0.95) -> Estimate:
-    """Share of True among points, with Wilson's interval; with groups, over groups: on the logit scale, Student's t.
-
-    If all points are alike, as many independent trials as there are groups have shown nothing else.
-    """
+    """Share of True among points, with Wilson's interval; with groups, over groups (`bounded`)."""
     values = np.asarray(right, dtype=bool)
     if groups is None:
         return of_proportion(int(values.sum()), values.size, level)
     table = by_group(values[None, :], groups)
-    share, number = float(values.mean()), table.shape[1]
-    if share in (0.0, 1.0) or number < 2:
-        return replace(of_proportion(round(share * number), number, level), value=share, kind=OF_GROUPS)
-    return share_around(share, crossed_standard_error(table), level, OF_GROUPS, number)
+    number = table.shape[1]
+    return bounded(float(values.mean()), crossed_standard_error(table), number, level, OF_GROUPS, max(number, 2))
 
 
 def difference(larger: Estimate, smaller: Estimate, kind: str = "", correlation: float = 0.0) -> Estimate:
@@ -191,6 +196,43 @@ def around(
         quantile = float(stats.t.ppf(0.5 + level / 2, max(draws - 1, 1)))
     reach = quantile * standard_error
     return Estimate(float(value), float(value - reach), float(value + reach), level, kind)
+
+
+def bounded(
+    value: float,
+    standard_error: float,
+    units: float,
+    level: float = 0.95,
+    kind: str = "",
+    draws: int | None = None,
+    least: float = 0.0,
+    most: float = 1.0,
+) -> Estimate:
+    """An interval around a mean of values from `least` to `most`, which has a width even if nothing varied.
+
+    `units` is how many rows, subsets or pairs could have differed on their own. If none did, those that do are rarer
+    than 1 − α^(1/units), and may be anywhere. Else the interval is Agresti and Coull's, with z²/2 units added at each
+    end; a larger standard error than that of so many units means fewer of them. What was estimated from few `draws` has
+    Student's quantile.
+
+    >>> bounded(1.0, 0.0, 40), bounded(0.0, 0.0, 40, least=-1), bounded(0.975, 0.0247, 40)
+    (1 [0.928, 1], 0 [-0.0722, 0.0722], 0.975 [0.859, 0.996])
+    """
+    share, scale, z = (value - least) / (most - least), most - least, normal_quantile(level)
+    if not 0 < share < 1 or standard_error < ROUNDING * scale:
+        rare = 1 - (1 - level) ** (1 / units)
+        return Estimate(float(value), value - (value - least) * rare, value + (most - value) * rare, level, kind)
+    seen = min(units, (value - least) * (most - value) / standard_error**2)
+    total = seen + z**2
+    middle = (seen * value + z**2 * (least + most) / 2) / total
+    unseen = seen * (value - middle) ** 2 + z**2 * ((least - middle) ** 2 + (most - middle) ** 2) / 2
+    own = around(0.0, seen * standard_error, level, draws=draws).high
+    reach = math.hypot(own, z * math.sqrt(unseen)) / total
+    # Values were seen on both sides of an end, so it is not reached.
+    inside = share_around(share, standard_error / scale, level, kind, draws)
+    low = middle - reach if middle - reach > least else least + scale * inside.low
+    high = middle + reach if middle + reach < most else least + scale * inside.high
+    return Estimate(float(value), min(low, value), max(high, value), level, kind)
 
 
 def share_around(
@@ -222,8 +264,21 @@ def within_limits(estimate: Estimate, least: float, most: float) -> Estimate:
 
 
 ONE_PAIR = "unknown: one pair of subsets"
-ROUNDING = 1e-9
-"""Sums over many pairs leave some 1e-12 where they are 0."""
+
+
+def of_table(
+    table: NDArray[np.float64],
+    level: float,
+    kind: str,
+    groups: ArrayLike | None = None,
+    units: int | None = None,
+    draws: int | None = None,
+) -> Estimate:
+    """The mean of a table of units x points, both random, as a share. `units` that could have differed: the points."""
+    error, own_draws = crossed_error(table, groups)
+    points = table.shape[1] if groups is None else np.unique(np.asarray(groups)).size
+    value = float(table.mean().clip(0.0, 1.0))
+    return bounded(value, error, min(points, units or points), level, kind, draws or own_draws)
 
 
 def share_of_table(
@@ -231,16 +286,11 @@ def share_of_table(
 ) -> Estimate:
     """The mean of a table of units x points as a share; `disjoint` of the units are independent.
 
-    If no unit differs anywhere, those that do are at most as frequent as their absence allows.
+    If no unit differs anywhere, it is units that may, rarely.
     """
-    value = float(table.mean().clip(0.0, 1.0))
     if disjoint < 2:
-        return Estimate(value, 0.0, 1.0, level, ONE_PAIR)
-    if np.ptp(table) == 0:
-        rare = 1 - (1 - level) ** (1 / disjoint)
-        return Estimate(value, value * (1 - rare), value + (1 - value) * rare, level, kind)
-    error, draws = crossed_error(table, groups)
-    return share_around(value, error, level, kind, draws)
+        return Estimate(float(table.mean().clip(0.0, 1.0)), 0.0, 1.0, level, ONE_PAIR)
+    return of_table(table, level, kind, groups, units=None if np.ptp(table) else disjoint)
 
 
 def coefficient_of_table(
@@ -249,7 +299,7 @@ def coefficient_of_table(
     """A coefficient from −1 to 1 with its table of units x points: an interval on the scale of log(1 − value)."""
     if disjoint < 2:
         return Estimate(value, -1.0, 1.0, level, ONE_PAIR)
-    low = high = value
+    low, high = bounded(min(value, 1.0), 0.0, disjoint, level, least=-1.0).low, value
     if value < 1:
         error, draws = crossed_error(table, groups)
         missing = positive_around(1 - value, error, level, kind, draws)

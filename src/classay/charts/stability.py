@@ -114,7 +114,7 @@ def stability_plane(table: StabilityTable) -> alt.LayerChart:
         placement.crosses(panel, rows, short, tips, margin=MARGIN),
         "Who is accurate, and who is repeatable",
         f"Lines: {next(iter(table.stability.values())).level:.0%} intervals. Filled: no other learner is both more "
-        "accurate and more repeatable. A learner with constant predictions has stability 1, whatever its accuracy.",
+        "accurate and more repeatable. A learner that always predicts the same has stability 1, whatever its accuracy.",
         wrap=SIZE[0] + 120,
     )
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import classay
-from classay import InputError, Labelings
+from classay import InputError, Labelings, intervals
 from classay.engine import store
 from classay.learner.records.base import Failure
 from classay.learner.records.codecs import code_type
@@ -197,9 +197,12 @@ def test_accuracy_by_hand():
     by_subset, by_point = right.mean(axis=1).var(ddof=1) / 3, right.mean(axis=0).var(ddof=1) / 4
     noise = right - right.mean(axis=1, keepdims=True) - right.mean(axis=0) + right.mean()
     variance = max(by_subset + by_point - (noise**2).sum() / 6 / 12, by_subset, by_point)
-    reach = 4.302653 * math.sqrt(variance)  # Student's quantile for three subsets
-    assert estimate.low == pytest.approx(17 / 24 - reach, rel=1e-6)
-    assert estimate.high == 1.0  # cut there
+    # Student's quantile for three subsets, and 1.92 points added that are right and 1.92 that are wrong.
+    middle = (4 * 17 / 24 + 1.920729) / (4 + 3.841459)
+    added = 4 * (17 / 24 - middle) ** 2 + 1.920729 * (middle**2 + (1 - middle) ** 2)
+    reach = math.sqrt(4.302653**2 * 16 * variance + 3.841459 * added) / (4 + 3.841459)
+    assert estimate.low == pytest.approx(middle - reach, rel=1e-6)
+    assert 17 / 24 < estimate.high < 1
     assert estimate.kind == "of these training rows, over subsets and points"
     narrow = Labelings.from_arrays(answers, truth).accuracy(level=0.5)
     assert estimate.low < narrow.low < narrow.value < narrow.high < estimate.high
@@ -211,10 +214,17 @@ def test_train_accuracy_by_hand():
     estimate = dataclasses.replace(labelings, train_accuracy=accuracies).accuracy("train")
     means = np.array([0.5, 0.8, 0.9])
     assert estimate.value == pytest.approx(means.mean())
-    # Student's quantile for three subsets; the upper end would be above 1, which no accuracy is.
-    assert estimate.value - estimate.low == pytest.approx(4.302653 * means.std(ddof=1) / math.sqrt(3))
-    assert estimate.high == 1.0
+    assert estimate == intervals.of_mean(means, kind=estimate.kind, limits=(0.0, 1.0))
     assert estimate.kind == "of these training rows, over subsets"
+
+
+def test_accuracy_has_a_width_where_all_predictions_are_right():
+    truth = np.arange(40) % 2
+    always = Labelings.from_arrays(np.tile(truth, (12, 3, 1)), truth)
+    assert always.accuracy().low == pytest.approx(0.05 ** (1 / 40))  # of 40 points none was wrong
+    assert dataclasses.replace(always, train_accuracy=np.ones((12, 3))).accuracy("train").low == pytest.approx(
+        0.05 ** (1 / 12)
+    )
 
 
 def test_to_frame():

@@ -14,15 +14,7 @@ from ...arrays import AnyInts, Floats
 from ...estimators.scores import DECISION, PROBABILITY
 from ...expect import InputError, one_of, shown
 from ...inputs import plain_labels
-from ...intervals import (
-    Estimate,
-    around,
-    crossed_error,
-    of_mean,
-    of_proportion_by_group,
-    share_around,
-    within_limits,
-)
+from ...intervals import Estimate, by_group, of_mean, of_proportion_by_group, of_table
 from ...splits import per_row
 from . import base
 from .base import OutOfFold, Refits, require
@@ -327,18 +319,15 @@ class Labelings(Refits):
             if not by_subset.size:
                 return Estimate(np.nan, 0.0, 1.0, level, "not recorded")
             kind = self.about_population("over subsets", base.TRAINING)
-            return within_limits(of_mean(by_subset, level, kind), 0.0, 1.0)
+            return of_mean(by_subset, level, kind, limits=(0.0, 1.0))
         if (self.truth < 0).any():
             return Estimate(np.nan, 0.0, 1.0, level, "the truth is not known")
         right = self.on_unseen_rows(lambda labels: labels == self.truth)
-        if len(right) == 1:  # one prediction per row and repeat: only rows vary
-            if np.isin(right, (0.0, 1.0)).all():
-                return replace(of_proportion_by_group(right[0], self.groups, level), kind=self.over())
-            error, _ = crossed_error(right, self.groups)
-            draws = right.shape[1] if self.groups is None else np.unique(self.groups).size
-            return share_around(float(right.mean()), error, level, self.over(), draws)
-        error, draws = crossed_error(right, self.groups)
-        return within_limits(around(float(right.mean()), error, level, self.over_rows(), draws), 0.0, 1.0)
+        if len(right) > 1:
+            return of_table(right, level, self.over_rows(), self.groups)
+        if np.isin(right, (0.0, 1.0)).all():  # one prediction per row and repeat: only rows vary
+            return replace(of_proportion_by_group(right[0], self.groups, level), kind=self.over())
+        return of_table(right, level, self.over(), self.groups, draws=by_group(right, self.groups).shape[1])
 
     def to_frame(self) -> pd.DataFrame:
         """One row per refit: subset, refit, train and test accuracy, seconds, error."""

@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...arrays import AnyInts, Floats
-from ...intervals import Estimate, crossed_error, of_proportion_by_group, share_around
+from ...intervals import Estimate, bounded, crossed_error
 from ..records.base import Refits
 from ..records.labelings import Labelings
 from .agreement import Same
@@ -64,11 +64,12 @@ def for_new_data(
     kind = _kind(record.groups_of(where))
     if error == 0:
         return replace(these, kind=kind)
-    splits = len(answers) // 2
-    estimate = share_around(these.value, error, these.level, kind, splits)
+    groups = record.groups_of(where)
+    splits, points = len(answers) // 2, answers.shape[2] if groups is None else np.unique(groups).size
+    estimate = bounded(these.value, error, points, these.level, kind, splits)
     if where == "test" or record.probe_kind == "data":  # points that are distributed like the rows
         return estimate
-    return replace(estimate, low=share_around(these.value, error, these.level, kind, min(splits, FEW_DRAWS)).low)
+    return replace(estimate, low=bounded(these.value, error, points, these.level, kind, min(splits, FEW_DRAWS)).low)
 
 
 def accuracy_for_new_data(record: Labelings, these: Estimate) -> Estimate:
@@ -86,11 +87,9 @@ def accuracy_for_new_data(record: Labelings, these: Estimate) -> Estimate:
     of_points, _ = crossed_error(right, record.groups)
     added = sample_variance(np.nanmean(record.test_accuracy[subsets], axis=1), two_fold=record.two_fold)
     error = float(np.sqrt(of_points**2 + added))
-    if error == 0:
-        # All points were right, or wrong, whatever the sample: as many trials as there are points showed nothing else.
-        return replace(of_proportion_by_group(right[0], record.groups, these.level), kind=_kind(record.groups))
-    draws = len(subsets) // 2 if record.groups is None else min(len(subsets) // 2, np.unique(record.groups).size)
-    return share_around(float(right.mean()), error, these.level, _kind(record.groups), draws)
+    points = right.shape[1] if record.groups is None else np.unique(record.groups).size
+    draws = len(subsets) // 2 if record.groups is None else min(len(subsets) // 2, points)
+    return bounded(float(right.mean()), error, points, these.level, _kind(record.groups), draws)
 
 
 def _kind(groups: AnyInts | None) -> str:

@@ -19,7 +19,15 @@ from numpy.typing import NDArray
 
 from ... import expect
 from ...arrays import AnyInts, Floats
-from ...intervals import Estimate, coefficient_of_table, crossed_error, exact, positive_around, share_of_table
+from ...intervals import (
+    Estimate,
+    bounded,
+    coefficient_of_table,
+    crossed_error,
+    exact,
+    positive_around,
+    share_of_table,
+)
 from ...result import Result, parts_of
 from ..records.base import TRAINING, Refits, over
 from ..records.labelings import Labelings, expect_record
@@ -125,7 +133,7 @@ class Stability(PairFigures, chart="stability:STABILITY"):
         text = (
             f"{self.learner}: two {two} {where} agree on {self.stability} of {self.n_points} {self.on}"
             f"{'' if bare else _elsewhere(self.stability_new_data)} (kappa {self.kappa}); accuracy {self.accuracy} on "
-            f"{on}{'' if bare else _elsewhere(self.accuracy_new_data)}. A learner with constant predictions has "
+            f"{on}{'' if bare else _elsewhere(self.accuracy_new_data)}. A learner that always predicts the same has "
             "stability 1, so read it together with accuracy."
         )
         if self.same_subset.value < 1 and self.pairs not in (ROWS, RUNS):
@@ -162,9 +170,9 @@ class RegressionStability(PairFigures, chart="stability:REGRESSION"):
         text = (
             f"{self.learner}: predictions of two refits on {self.pairs} differ by at most {self.tolerance:.3g} on "
             f"{self.stability} of {self.n_points} {self.on}{_elsewhere(self.stability_new_data)}; concordance "
-            f"{self.concordance}; root mean squared error "
-            f"{self.rmse}, R² {self.r2} on test points. A learner with constant predictions has stability 1, so read "
-            f"it together with the error. Over subsets, predictions vary by {np.median(self.spread):.3g} at the median "
+            f"{self.concordance}; root mean squared error {self.rmse}, R² {self.r2} on test points. A learner that "
+            "always predicts the same has stability 1, so read it together with the error. Over subsets, predictions "
+            f"vary by {np.median(self.spread):.3g} at the median "
             "point."
         )
         return " ".join([text, *self.notes])
@@ -358,11 +366,12 @@ def _errors(record: Predictions, level: float) -> tuple[Estimate, Estimate]:
     """Root mean squared error and R² on rows not fitted on; both intervals on the log scale of the mean square."""
     squared = record.on_unseen_rows(lambda predicted: (predicted - record.truth) ** 2)
     mean, variance, kind = float(squared.mean()), float(record.truth.var()), over(record.groups)
-    if mean == 0:
-        perfect = 1.0 if variance else math.nan
-        return exact(0.0, kind, level), exact(perfect, kind, level)
     error, draws = crossed_error(squared, record.groups)
-    square = positive_around(mean, error, level, kind, draws)
+    if mean:
+        square = positive_around(mean, error, level, kind, draws)
+    else:  # errors that did not occur are rare, and no larger than the range
+        most = max(float(np.ptp(record.truth)) ** 2, np.finfo(float).tiny)
+        square = bounded(0.0, 0.0, min(squared.shape), level, kind, most=most)
     rmse = Estimate(math.sqrt(mean), math.sqrt(square.low), math.sqrt(square.high), level, kind)
     if variance == 0:
         return rmse, Estimate(math.nan, -math.inf, 1.0, level, "undefined: the truth is one number")
