@@ -149,13 +149,22 @@ def test_a_deterministic_learner_is_fitted_once_a_subset(executor, tmp_path):
     assert fits(tmp_path / "fits") == 2 + 6
 
 
-def test_a_frozen_seed_makes_it_deterministic_and_says_so():
-    labelings = record(DecisionTreeClassifier(max_features=1, random_state=3), X, Y, FEW, repeats=4, executor=1)
+@pytest.mark.parametrize("repeats", [1, 4])
+def test_a_frozen_seed_makes_it_deterministic_and_says_so(repeats):
+    """With repeats=1 it was not, and capacity was unknown."""
+    labelings = record(DecisionTreeClassifier(max_features=1, random_state=3), X, Y, FEW, repeats, executor=1)
     assert labelings.deterministic
     assert any("random_state is fixed" in note for note in labelings.notes)
     for k, rows in enumerate(labelings.train_rows):
         tree = DecisionTreeClassifier(max_features=1, random_state=3).fit(X[rows], Y[rows])
         np.testing.assert_array_equal(labelings.labels[k, 0], tree.predict(X[labelings.test_rows]))
+
+
+def test_one_refit_shows_no_randomness_of_a_learner_of_unknown_code_or_with_a_free_seed():
+    for learner, known in ((GaussianNB(), True), (DecisionTreeClassifier(), False), (Centroids(), False)):
+        labelings = record(learner, X, Y, FEW, repeats=1, executor=1)
+        assert labelings.deterministic == known
+        assert orientation(labelings, 3).capacity.known == known
 
 
 def test_a_free_seed_is_never_taken_as_deterministic():

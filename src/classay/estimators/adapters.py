@@ -11,6 +11,8 @@ from sklearn.utils import get_tags
 
 LONGEST = 60
 SEEDS = ("random_state", "random_seed")
+REPEATABLE = {"sklearn", "classay", "numpy"}
+"""Packages whose learners are random by a seed or not at all."""
 
 
 def short_name(learner: Any) -> str:
@@ -41,6 +43,18 @@ def free_seeds(learner: Any) -> list[str]:
 def has_seed(learner: Any) -> bool:
     """Whether the learner has a seed anywhere."""
     return bool(_seeds(learner))
+
+
+def is_repeatable(learner: Any) -> bool:
+    """Whether fits on the same rows must agree: no seed is free, and no part is of a package that may do anything.
+
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> is_repeatable(KNeighborsClassifier()), is_repeatable(KNeighborsClassifier(metric=max))
+    (True, False)
+    """
+    parts = [learner, *learner.get_params(deep=True).values()]
+    packages = {str(getattr(p, "__module__", "")).split(".")[0] for p in parts if callable(p) or hasattr(p, "fit")}
+    return not free_seeds(learner) and packages <= REPEATABLE
 
 
 def parameters_of(learner: Any) -> dict[str, Any]:

@@ -59,7 +59,8 @@ def record(
     processor, BLAS or release can change last digits.
 
     A learner without a free `random_state` whose first two refits agree on everything is treated as deterministic and
-    fitted once per subset. Refits that raise are listed in `failures`; the others go on. Ctrl-C returns what is done.
+    fitted once per subset; with `repeats=1`, one that is all of scikit-learn. Refits that raise are listed in
+    `failures`; the others go on. Ctrl-C returns what is done.
 
     With `groups`, whole groups are split and drawn, so no group is in a subset and in the test part, nor in both halves
     of a split, and intervals of measures are over groups. With `time`, the test part is the latest share of the rows.

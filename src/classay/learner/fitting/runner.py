@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ...engine import archive, work
 from ...engine.store import Chunks, Store
-from ...estimators.adapters import has_seed
+from ...estimators.adapters import has_seed, is_repeatable
 from ...notes import Note
 from ..records.base import Failure
 from ..records.codecs import LabelCodec
@@ -111,8 +111,10 @@ class Recorder:
         """
         if groups and self.store is not None:
             self.store.expect_writable()
-        repeats = self.setup.repeats
-        states = [self._state(group, repeats, piloted=not group.free and repeats > 1) for group in groups]
+        repeats, several = self.setup.repeats, self.setup.repeats > 1
+        states = [self._state(group, repeats, piloted=several and not group.free) for group in groups]
+        for state in states:  # without a pilot, by what is known of the learner
+            state.deterministic = not several and is_repeatable(state.group.learner)
         for state, known in zip(states, earlier):
             state.done |= known.done
             state.broken |= known.broken
