@@ -273,12 +273,13 @@ def of_table(
     groups: ArrayLike | None = None,
     units: int | None = None,
     draws: int | None = None,
+    limits: tuple[float, float] = (0.0, 1.0),
 ) -> Estimate:
-    """The mean of a table of units x points, both random, as a share. `units` that could have differed: the points."""
+    """The mean of a table of units x points, both random, `bounded`. `units` that could have differed: the points."""
     error, own_draws = crossed_error(table, groups)
     points = table.shape[1] if groups is None else np.unique(np.asarray(groups)).size
-    value = float(table.mean().clip(0.0, 1.0))
-    return bounded(value, error, min(points, units or points), level, kind, draws or own_draws)
+    value = float(table.mean().clip(*limits))
+    return bounded(value, error, min(points, units or points), level, kind, draws or own_draws, *limits)
 
 
 def share_of_table(

@@ -13,7 +13,7 @@ from scipy.optimize import nnls
 
 from ... import expect, seeds
 from ...arrays import Floats
-from ...intervals import Estimate, of_mean, within_limits
+from ...intervals import Estimate, of_mean
 from ...result import Result, parts_of
 from ..information.channel import mean_top
 
@@ -157,6 +157,4 @@ def _sizes(sizes: Sequence[int] | None, n_responses: int) -> list[int]:
 def _over_draws(values: Floats, level: float, most: float) -> Estimate:
     if values.size == 0:
         return Estimate(math.nan, 0.0, most, level, "not identified: every response was identified")
-    if values.size == 1:
-        return Estimate(float(values[0]), float(values[0]), float(values[0]), level, "one ensemble")
-    return within_limits(of_mean(values, level, KIND), 0.0, most)
+    return of_mean(values, level, KIND, limits=(0.0, most))

@@ -21,7 +21,7 @@ from ...estimators.adapters import kind_of, short_name
 from ...estimators.scores import fit_scorer, scores_of
 from ...expect import InputError, fraction, one_of, shown, whole
 from ...inputs import at_least_two, class_labels, finite, is_sparse, matrix, take
-from ...intervals import Estimate, exact, of_mean, within_limits
+from ...intervals import Estimate, exact, of_mean
 from ...notes import Note
 from ...splits import split_every_class
 from ...tables.data import rows_and_labels
@@ -219,7 +219,7 @@ def rank_and_retrain(
 def _over_label_sets(k: int, values: NDArray[np.float64], level: float) -> Retrained:
     if values.size == 1:
         return Retrained(k, exact(values[0], "one label set", level), values)
-    return Retrained(k, within_limits(of_mean(values, level, OVER_LABEL_SETS), 0.0, 1.0), values)
+    return Retrained(k, of_mean(values, level, OVER_LABEL_SETS, limits=(0.0, 1.0)), values)
 
 
 def accuracy_on_label_set(split: LearnerSplit, task: tuple[int, int, str]) -> float:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ...arrays import Floats
 from ...expect import InputError, shown
-from ...intervals import Estimate, of_mean, of_proportion, within_limits
+from ...intervals import Estimate, of_mean, of_proportion
 from ...result import Result
 from ..cosines import Cosines, cosines, pair_cosines, separations, unit
 from ..prototypes.prototypes import Prototypes, prototypes
@@ -217,9 +217,9 @@ def quality_of_record(record: Prototypes, head: HeadQuality, names: tuple[str, .
         walked=tuple(targets.tolist()),
         output=output,
         classifier_quality=head.classifier_quality,
-        within=within_limits(of_mean(per_start["within"], kind="over starts"), -1.0, 1.0),
+        within=of_mean(per_start["within"], kind="over starts", limits=(-1.0, 1.0)),
         within_std=float(mean["within_std"]),
-        between=within_limits(of_mean(per_start["between"], kind="over starts"), 0.0, 2.0),
+        between=of_mean(per_start["between"], kind="over starts", limits=(0.0, 2.0)),
         between_std=float(mean["between_std"]),
         accuracy_bounds=bounds,
         labelled=None,

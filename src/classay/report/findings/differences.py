@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...intervals import Estimate, around, by_group, crossed_standard_error, draws_of
+from ...intervals import Estimate, of_table
 from ...learner.scores.comparison import difference_over_rows
 from ...learner.stability.agreement import agreement
 from ..results import LearnerResults, Results
@@ -47,9 +47,7 @@ def _on_same_subsets(one: LearnerResults, other: LearnerResults) -> list[NDArray
 
 
 def _crossed(one: NDArray[Any], other: NDArray[Any], level: float, groups: NDArray[Any] | None) -> Estimate:
-    table = by_group(one - other, groups)
-    draws = draws_of(table, groups)
-    return around(float(table.mean()), crossed_standard_error(table), level, "over subsets and points", draws)
+    return of_table(one - other, level, "over subsets and points", groups, limits=(-1.0, 1.0))
 
 
 def paired_difference(results: Results, one: str, other: str, figure: str, level: float = 0.95) -> Estimate | None:
