@@ -146,18 +146,14 @@ def by_group(values: ArrayLike, groups: ArrayLike | None) -> NDArray[np.float64]
     return grouped
 
 
-def draws_of(table: NDArray[np.float64], groups: ArrayLike | None) -> int:
-    """Degrees of freedom plus one of a mean over units and points: the units, or the groups if they are fewer."""
-    return len(table) if groups is None else min(table.shape)
-
-
 def crossed_error(values: ArrayLike, groups: ArrayLike | None = None) -> tuple[float, int]:
     """Standard error of the mean of a table of units x points, both random, and the number of draws that it is of.
 
-    Points of a group depend on each other, if there are `groups`.
+    Points of a group depend on each other, if there are `groups`. Draws, the degrees of freedom plus one, are the
+    units, or the groups if they are fewer.
     """
     table = by_group(values, groups)
-    return crossed_standard_error(table), draws_of(table, groups)
+    return crossed_standard_error(table), len(table) if groups is None else min(table.shape)
 
 
 def of_proportion_by_group(right: ArrayLike, groups: ArrayLike | None, level: float = 0.95) -> Estimate:

@@ -19,15 +19,7 @@ from scipy import stats
 from scipy.special import xlogy
 
 from ..arrays import AnyInts, Floats, Mask
-from ..intervals import (
-    Estimate,
-    by_group,
-    crossed_standard_error,
-    draws_of,
-    of_proportion,
-    of_proportion_by_group,
-    share_around,
-)
+from ..intervals import Estimate, by_group, of_proportion, of_proportion_by_group, of_table
 from ..splits import deal_groups
 
 Rows = NDArray[np.int64]
@@ -237,10 +229,8 @@ class RepeatedOutcome(Outcome):
 
     def rate(self, part: Mask, level: float) -> Estimate:
         groups = self._groups_at(part)
-        table = by_group(self.table[:, part], groups)
-        error, draws = crossed_standard_error(table), draws_of(table, groups)
         points = "points" if groups is None else "groups of points"
-        return share_around(float(table.mean()), error, level, f"over refits and {points} not searched", draws)
+        return of_table(self.table[:, part], level, f"over refits and {points} not searched", groups)
 
     def split(self, generator: np.random.Generator) -> tuple[Rows, Rows]:
         if self.groups is not None:
