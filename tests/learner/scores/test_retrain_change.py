@@ -41,10 +41,17 @@ def test_seed_and_rows_by_closed_form():
     assert r.by_rows.low < 2 * either * (1 - either) - 2 * chance * (1 - chance) < r.by_rows.high
 
 
-def test_a_learner_that_never_changes():
-    r = retraining(Labelings.from_arrays(np.tile([0, 1] * 20, (5, 2, 1)), [0, 1] * 20, retrained=0.1))
-    assert r.change.value == 0
-    assert 0 < r.change.high < 0.1
+@pytest.mark.parametrize("varied", ["nothing", "one point", "one sample", "every point alike"])
+def test_every_figure_has_a_width_within_its_range(varied):
+    labels = np.tile([0, 1] * 20, (6, 2, 1))
+    labels[
+        {"nothing": np.s_[:0], "one point": np.s_[:3, :, 0], "one sample": 0, "every point alike": np.s_[::2]}[varied]
+    ] ^= 1
+    frame = retraining(Labelings.from_arrays(labels, [0, 1] * 20, scores=0.2 + 0.6 * labels, retrained=0.1)).to_frame()
+    assert (frame["low"] < frame["high"]).all()
+    assert frame[["low", "high"]].abs().to_numpy().max() <= 1
+    if varied == "nothing":  # 3 pairs of samples
+        assert frame["high"][0] == pytest.approx(1 - 0.05 ** (1 / 3))
 
 
 def test_a_deterministic_learner_changes_by_its_rows_alone():

@@ -16,16 +16,7 @@ from numpy.typing import NDArray
 from ... import expect
 from ...arrays import AnyInts, Floats
 from ...expect import InputError, counted
-from ...intervals import (
-    Estimate,
-    around,
-    by_group,
-    crossed_standard_error,
-    difference,
-    exact,
-    of_proportion,
-    share_around,
-)
+from ...intervals import ROUNDING, Estimate, bounded, by_group, crossed_standard_error, exact
 from ...result import Result, figures_frame
 from ..fitting.schemes import lag_of
 from ..records.labelings import Labelings, expect_record
@@ -157,14 +148,14 @@ def retraining(labelings: Labelings, level: float = 0.95) -> Retraining:
         raise InputError(f"The record has {counted(samples, 'sample')}; at least 2 are needed. Record more.")
     changed = _tables(record.labels, unequal, in_time)
     of_all = not in_time
-    change = _share(changed.table, record.groups, level, of_all)
+    change = _mean(changed.table, record.groups, level, of_all)
     by_seed = _seed(changed.within, record, level)
     unknown = Estimate(math.nan, 0.0, 1.0, level, "unknown: the record has no probabilities")
     score_change = score_by_seed = unknown
     if record.scores is not None and record.scores.probabilities and not record.scores.compact:
         moved = _tables(record.scores.values, distance, in_time)
         if not np.isnan(moved.table).any():
-            score_change = _share(moved.table, record.groups, level, of_all)
+            score_change = _mean(moved.table, record.groups, level, of_all)
             score_by_seed = _seed(moved.within, record, level)
     names = [str(each) for each in record.classes.tolist()]
     return Retraining(
@@ -199,28 +190,22 @@ def _tables(values: NDArray[Any], differ: Differ, in_time: bool) -> PairTables:
     return PairTables(later.table, pair_tables(values, differ, paired=False).within)
 
 
-def _error(table: Floats, groups: AnyInts | None, of_all: bool) -> tuple[float, int]:
-    """Standard error over data sets of the mean of a table of samples (or pairs) x points, and draws of Student's t.
+def _mean(table: Floats, groups: AnyInts | None, level: float, of_all: bool = False, least: float = 0.0) -> Estimate:
+    """The mean of a table of samples (or pairs) x points from `least` to 1, with its interval over data sets.
 
     Over points as ever. Samples of one data set share nearly all rows, so their mean varies less than data sets do: the
     variance of a single pair of samples, and not that of the mean of all pairs, stands for that of data sets. `of_all`:
     rows of the table are 2·h − mean, h the mean difference of one sample from all others; a pair varies by 2·Var(h).
+    If nothing varies at all, it is pairs of samples that may, rarely.
     """
     grouped = by_group(table, groups)
-    points = grouped.shape[1]
+    samples, units = grouped.shape
     over_points = crossed_standard_error(grouped.mean(axis=0, keepdims=True)) ** 2
-    single = float(grouped.mean(axis=1).var(ddof=1)) if len(grouped) > 1 else 0.0
-    return math.sqrt(over_points + single / (2 if of_all else 1)), min(len(grouped), points)
-
-
-def _share(table: Floats, groups: AnyInts | None, level: float, of_all: bool = False) -> Estimate:
-    value = float(table.mean().clip(0.0, 1.0))
-    units = table.shape[1] if groups is None else np.unique(groups).size
-    if np.ptp(table) == 0 and value in (0.0, 1.0):
-        rare = of_proportion(round(value * units), units, level)
-        return Estimate(value, rare.low, rare.high, level, OVER)
-    error, draws = _error(table, groups, of_all)
-    return share_around(value, error, level, OVER, draws)
+    single = float(grouped.mean(axis=1).var(ddof=1)) if samples > 1 else 0.0
+    error, draws = math.sqrt(over_points + single / (2 if of_all else 1)), min(samples, units)
+    if np.ptp(table) < ROUNDING:
+        units = min(units, max(samples // 2 if of_all else samples, 1))
+    return bounded(float(table.mean().clip(least, 1.0)), error, units, level, OVER, draws, least)
 
 
 def _seed(within: Floats, record: Labelings, level: float) -> Estimate:
@@ -228,20 +213,19 @@ def _seed(within: Floats, record: Labelings, level: float) -> Estimate:
         return exact(0.0, "deterministic", level)
     if not len(within):
         return Estimate(math.nan, 0.0, 1.0, level, "unknown: one refit per sample")
-    return _share(within, record.groups, level)
+    return _mean(within, record.groups, level)
 
 
 def _rest(changed: PairTables, by_seed: Estimate, record: Labelings, level: float, of_all: bool) -> Estimate:
     """What the rows cause: the paired difference at each point."""
     if record.deterministic:
-        return difference(_share(changed.table, record.groups, level, of_all), by_seed, OVER)
+        return _mean(changed.table, record.groups, level, of_all)
     if not by_seed.known:
         return Estimate(math.nan, -1.0, 1.0, level, by_seed.kind)
     count = min(len(changed.table), len(changed.within))
-    table = changed.table[:count] - changed.within[:count]
-    value = float(changed.table.mean() - changed.within.mean())
-    error, draws = _error(table, record.groups, of_all)
-    return around(value, error, level, OVER, draws)
+    apart = changed.table[:count] - changed.within[:count]
+    apart += changed.table.mean() - changed.within.mean() - apart.mean()  # in time there are more samples than pairs
+    return _mean(apart, record.groups, level, of_all, -1.0)
 
 
 def _of_class(changed: PairTables, record: Labelings, code: int, level: float, of_all: bool) -> Estimate:
@@ -252,7 +236,7 @@ def _of_class(changed: PairTables, record: Labelings, code: int, level: float, o
     if here.size < LEAST_ROWS:
         return Estimate(value, 0.0, 1.0, level, f"unknown: {counted(here.size, 'test row')}")
     groups = None if record.groups is None else record.groups[here]
-    return _share(changed.table[:, here], groups, level, of_all)
+    return _mean(changed.table[:, here], groups, level, of_all)
 
 
 def _percent(estimate: Estimate) -> str:
