@@ -47,7 +47,8 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     begin = processor_seconds()
     yield
     used = processor_seconds() - begin
-    if used > QUICK * BUSY and item.get_closest_marker("slow") is None and not isinstance(item, pytest.DoctestItem):
+    may_take_long = item.get_closest_marker("slow") or isinstance(item, pytest.DoctestItem) or "long" in item.path.parts
+    if used > QUICK * BUSY and not may_take_long:
         pytest.fail(
             f"It took {used:.1f} s of processor time; a test that is not marked slow may take {QUICK:g} s. Make it "
             "smaller, or mark it with @pytest.mark.slow.",
