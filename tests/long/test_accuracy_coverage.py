@@ -1,4 +1,4 @@
-"""How often the interval of accuracy holds the truth over subsets and points, for learners that are nearly always right.
+"""How often the interval of accuracy holds the truth over subsets and points, for learners that are mostly right.
 
 None of these worlds was used to choose the rule (`intervals.bounded`).
 """
