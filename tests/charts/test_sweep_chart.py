@@ -39,6 +39,17 @@ def test_lines_are_the_figures(along):
     assert {row["label"] for row in rows(along.plot(kind="accuracy"))} == {"training rows", "test points"}
 
 
+def test_shares_are_of_what_is_possible_and_nothing_unknown_is_in_the_legend(along):
+    drawn = {(row["label"], row["x"]): row["value"] for row in rows(along.plot(kind="shares"))}
+    one = along.orientations[5]
+    assert drawn["capacity", 5] == one.capacity.value / one.log2_labelings
+    assert drawn["stability", 5] == along.stability(5).value
+    once = classay.sweep(DecisionTreeClassifier(), X, Y, "max_depth", [1, 2], classay.Subsets(5), 1, executor=1)
+    text = json.dumps(once.plot(kind="entropy").to_dict())
+    assert '"expressivity"' in text
+    assert '"capacity"' not in text
+
+
 def test_all_three_stand_beside_each_other(along):
     assert len(along.plot().to_dict()["hconcat"]) == 3
     with pytest.raises(InputError, match="kind"):

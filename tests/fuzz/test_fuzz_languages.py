@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from classay import expect
 from classay.cli.commands.classes import sizes_of
 from classay.cli.commands.drift import natural
+from classay.cli.commands.sweep import values_from_text
 from classay.cli.inputs import read_normalization, read_shape
 from classay.estimators.spec import learners_from_texts, regressor_from_text
 from classay.expect import within
 from classay.learner.preference.concepts import attributes, columns_named, concept
-from classay.learner.sweep.values import values_from_text
 from classay.network.files.checkpoint import parse_architecture
 from classay.report.gates.gate import ban_from, gate_from
 from classay.report.run.settings import seconds_of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import altair as alt
@@ -78,6 +79,23 @@ def sweep_accuracies(sweep: Sweep) -> alt.LayerChart:
     return _chart(sweep, lines, "accuracy", ("accuracy", "Between the lines: the train–test gap."))
 
 
+def sweep_shares(sweep: Sweep) -> alt.LayerChart:
+    """Draw accuracy, stability and the entropies on one scale: shares of what is possible."""
+    most = _first(sweep).log2_labelings
+
+    def share(bits: Estimate) -> Estimate:
+        return replace(bits, value=bits.value / most, low=bits.low / most, high=bits.high / most)
+
+    figures = {"test accuracy": {value: one.accuracy for value, one in sweep.orientations.items()}}
+    figures["stability"] = {value: sweep.stability(value) for value in sweep.values}
+    figures |= {
+        name: {value: share(getattr(sweep.orientations[value], name)) for value in sweep.values} for name in FIGURES
+    }
+    lines: dict[str, Line] = {name: (estimates, (0.0, 1.0)) for name, estimates in figures.items()}
+    how = f"Stability: how often refits on different samples agree. Entropies: shares of the {most:.3g} bits possible."
+    return _chart(sweep, lines, "share", ("accuracy, stability and variation", how))
+
+
 def sweep_metric(sweep: Sweep) -> alt.LayerChart:
     """Draw the metric that was asked for along the parameter."""
     if not sweep.metric_estimates:
@@ -98,6 +116,8 @@ def _first(sweep: Sweep) -> Orientation:
 
 
 def _chart(sweep: Sweep, lines: dict[str, Line], unit: str, titles: tuple[str, str], **axis: Any) -> alt.LayerChart:
+    # A figure that is known nowhere would stand in the legend alone.
+    lines = {name: line for name, line in lines.items() if any(one.known for one in line[0].values())} or lines
     if not is_numeric(sweep.values):
         lines = {
             name: ({_word(value): estimate for value, estimate in estimates.items()}, ends)
@@ -193,6 +213,7 @@ SWEEP: Kinds = {
     "entropy": sweep_entropies,
     "bounds": sweep_bounds,
     "accuracy": sweep_accuracies,
+    "shares": sweep_shares,
     "metric": sweep_metric,
     "map": sweep_map,
 }

@@ -31,6 +31,13 @@ def test_a_cost_is_measured_value_by_value(measured):
     assert any("in seconds" in note for note in content["sweeps"]["RandomForestClassifier"]["comparison"]["notes"])
 
 
+def test_the_training_data_are_a_parameter_too(shown, measured):
+    out = shown("sweep", "iris", *TREE[:2], "-p", "size", "-v", "20,60", *QUICK)
+    assert "size from 20 to 60" in out
+    stored = measured("sweep", "iris", *TREE[:2], "-p", "labels_to_store", "-v", "20,60", *QUICK)
+    assert stored["sweeps"]["DecisionTreeClassifier"]["metric_estimates"]["20"]["value"] == 1
+
+
 def test_each_parameter_goes_with_its_learner(measured):
     near = ["-l", "near=KNeighborsClassifier", "-p", "n_neighbors", "-v", "1,5"]
     sweeps = measured("sweep", "iris", *TREE, *near, *QUICK)["sweeps"]

@@ -239,6 +239,7 @@ def test_halves_need_two_rows_of_each_class():
         (lambda: Subsets(5, 0.5, "yes"), r"`Subsets\(replace\)` is 'yes'; expected True or False"),
         (lambda: Subsets(5, 0.5, True, 1), r"`Subsets\(every_class\)` is 1; expected True or False"),
         (lambda: HalfSplits(0), r"`HalfSplits\(m\)` is 0; .*at least 1"),
+        (lambda: HalfSplits(2, "half"), r"`HalfSplits\(size\)` is 'half'; expected a number between 0 and 1"),
         (lambda: HalfSplits(2, None, "y"), r"`HalfSplits\(stratify\)` is 'y'; expected True or False"),
     ],
 )

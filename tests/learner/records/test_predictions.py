@@ -41,7 +41,8 @@ def test_the_record_of_a_regressor(forest):
     np.testing.assert_allclose(forest.test_rmse, fitted)
     assert (forest.train_rmse < forest.test_rmse).all()
     assert "88 test points, which run from" in str(forest)
-    assert set(forest.to_frame().columns) == {"subset", "refit", "train_rmse", "test_rmse", "seconds", "error"}
+    figures = {"train_rmse", "test_rmse", "seconds", "complexity"}
+    assert set(forest.to_frame().columns) == {"subset", "refit", "error", *figures}
 
 
 def test_refits_are_those_of_the_learner_itself(forest):

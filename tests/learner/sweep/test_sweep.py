@@ -429,6 +429,8 @@ def test_bad_settings_are_refused_before_any_fit(name, values, message):
 def test_regressors_and_large_holdouts_are_refused():
     with pytest.raises(InputError, match="a regressor; a sweep counts labels"):
         sweep(LinearRegression(), X, X[:, 0], "fit_intercept", [True, False], **KEPT)
+    with pytest.raises(InputError, match="a regressor"):
+        sweep(LinearRegression(), X, X[:, 0], "size", [30], **KEPT)
     with pytest.raises(InputError, match="`holdout_size` is 500"):
         sweep(DecisionTreeClassifier(), X, Y, "max_depth", [1], holdout_size=500, **KEPT)
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator
 from dataclasses import replace
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import numpy as np
@@ -16,10 +19,10 @@ from ...estimators.trial import ready
 from ...learner.fitting.groups import grid
 from ...learner.fitting.schemes import Subsets
 from ...learner.scores.scorers import needs_of
-from ...learner.sweep.best_value import expect_weights
+from ...learner.sweep.best_value import LOSSES, expect_weights
 from ...learner.sweep.result import Sweep
 from ...learner.sweep.sweep import sweep
-from ...learner.sweep.values import values_from_text
+from ...learner.sweep.training_data import of_data
 from .. import options
 from ..inputs import roles_of, rows_or_share
 from ..runner import Outcome, cell, measure_each, worded_table
@@ -51,9 +54,10 @@ def command(
 ) -> Outcome:
     """Measure how the bias, variation and accuracy of learners change along a parameter."""
     weights = _weights(utility)
-    if weights and weights.get("cost") and share_paths:
-        share_paths = False  # what a value of a shared fit costs is not measured
-        output.say("--utility has a cost, so values are fitted one by one (as with --no-share-paths).")
+    loss = next((name for name in LOSSES if weights and weights.get(name)), None)
+    if loss and share_paths:
+        share_paths = False  # cost and complexity of a value of a shared fit are not measured
+        output.say(f"--utility has a {loss}, so values are fitted one by one (as with --no-share-paths).")
     expect.one_of(prefer, "--prefer", ("smallest", "largest", "first"))
     if not (learner and param and values):
         raise expect.InputError("--learner, --param and --values are needed.")
@@ -62,6 +66,8 @@ def command(
     if metric is not None:
         needs_of(metric)  # refuses an unknown name before the data are read
     for swept_learner, *arguments in plans.values():
+        if of_data(swept_learner, arguments[0]):
+            continue
         checked = grid(swept_learner, *arguments)  # refuses an unknown parameter before any fit
         for name, settings in zip(checked.parameters, checked.values) if not allow_import else ():
             for setting in settings:
@@ -177,9 +183,91 @@ def _draw(sweeps: dict[str, Sweep]) -> dict[str, Any]:
     """The charts of each learner, numbered."""
     by_name: dict[str, Any] = {}
     for number, swept in enumerate(sweeps.values(), 1):
-        kinds = ["bias", "entropy", "accuracy", "bounds"] if len(swept.parameters) == 1 else ["map"]
+        kinds = ["bias", "entropy", "accuracy", "shares", "bounds"] if len(swept.parameters) == 1 else ["map"]
         kinds += ["metric"] if swept.metric_estimates and len(swept.parameters) == 1 else []
         by_name |= {f"sweep_{number}_{kind}": swept.plot(kind=kind) for kind in kinds}
         if len(swept.values) > 1:
             by_name[f"sweep_{number}_comparison"] = swept.compare().plot()
     return by_name
+
+
+# Values of a parameter as text: `1:200:5`, `0.1,1,10`, `1e-3:1e3:log7`. Parsed, never run.
+
+
+MOST, LONGEST = 10_000, 300
+FORMS = "start:stop:step (1:200:5), start:stop:logN (1e-3:1e3:log7) or a list (0.1,1,10)"
+WORDS = {"none": None, "true": True, "false": False}
+WHOLE = re.compile(r"[+-]?\d+$")
+
+
+def values_from_text(text: str) -> list[Any]:
+    """The values that a text describes. A range includes its end if a step reaches it.
+
+    >>> values_from_text("1:20:5"), values_from_text("0.1:0.3:0.1"), values_from_text("1:1000:log4")
+    ([1, 6, 11, 16], [0.1, 0.2, 0.3], [1, 10, 100, 1000])
+    >>> values_from_text("5,10,None"), values_from_text("linear,rbf")
+    ([5, 10, None], ['linear', 'rbf'])
+    """
+    if not text.strip(" ,"):
+        raise expect.InputError(f"--values is empty; expected {FORMS}.")
+    if ":" not in text:
+        parts = [part.strip() for part in text.split(",")]
+        if not all(parts):
+            raise expect.InputError(f"--values {text!r} has nothing between two commas; expected {FORMS}.")
+        return [_value(part) for part in parts]
+    parts = [part.strip() for part in text.split(":")]
+    if len(parts) not in (2, 3):
+        raise expect.InputError(f"--values {text!r} has {len(parts)} parts; expected {FORMS}.")
+    start, stop = (_number(part, text) for part in parts[:2])
+    whole = all(WHOLE.match(part) for part in parts[:2])
+    step = parts[2] if len(parts) == 3 else "1"
+    if step.lower().startswith("log"):
+        return _powers(start, stop, step[3:], whole, text)
+    stride = _number(step, text)
+    if stride == 0 or (stop - start) * stride < 0:
+        raise expect.InputError(f"--values {text!r} goes from {start} to {stop} by {stride}, which gives no value.")
+    # Decimal, so that three steps of 0.1 are 0.3.
+    steps = (stop - start) / stride
+    if steps >= MOST:
+        raise expect.InputError(f"--values {text!r} is {steps:,.0f} values or more; the limit is {MOST:,}.")
+    values = [start + number * stride for number in range(int(steps) + 1)]
+    return [int(value) for value in values] if whole and WHOLE.match(step) else [float(value) for value in values]
+
+
+def _powers(start: Decimal, stop: Decimal, count: str, whole: bool, text: str) -> list[Any]:
+    if not count.isdigit() or not 2 <= int(count) <= MOST:
+        raise expect.InputError(f"--values {text!r}: `log` needs a number of values, from 2 to {MOST:,}; {FORMS}.")
+    if start <= 0 or stop <= 0:
+        raise expect.InputError(f"--values {text!r}: values at equal ratios need ends above 0, got {start} and {stop}.")
+    ends, last = (math.log10(float(start)), math.log10(float(stop))), int(count) - 1
+    # Rounded to 12 digits, so that powers of ten are exact.
+    powers = [float(f"{10 ** (ends[0] + (ends[1] - ends[0]) * number / last):.12g}") for number in range(last + 1)]
+    return list(dict.fromkeys(round(value) for value in powers)) if whole else powers
+
+
+def _number(part: str, text: str) -> Decimal:
+    try:
+        number = Decimal(part)
+    except InvalidOperation:
+        raise expect.InputError(f"--values {text!r}: {part!r} is not a number; expected {FORMS}.") from None
+    # Beyond this it is not a float; and an exponent of a million would take forever.
+    if not number.is_finite() or not -300 < number.adjusted() < 300:
+        raise expect.InputError(f"--values {text!r}: {part!r} is out of range; expected {FORMS}.")
+    return number
+
+
+def _value(part: str) -> Any:
+    """A whole number, a number, None, True, False, or a word."""
+    if len(part) > LONGEST:
+        raise expect.InputError(f"--values has a value of {len(part)} characters; the limit is {LONGEST}.")
+    if part.lower() in WORDS:
+        return WORDS[part.lower()]
+    if WHOLE.match(part):
+        return int(part)
+    try:
+        number = float(part)
+    except ValueError:
+        return part.strip("'\"")
+    if not math.isfinite(number):
+        raise expect.InputError(f"--values has {part!r}; expected finite numbers.")
+    return number

@@ -21,7 +21,7 @@ from .task import Answers
 Place = tuple[int, tuple[int, ...]]  # the number of a sample, and some of its refits
 Record = Labelings | Predictions
 
-FORMAT = 3
+FORMAT = 4
 """Raise it when chunks are divided or written differently: older chunks must not be reused then."""
 
 
@@ -94,7 +94,7 @@ def _unpacked(
     dtype = None if setup.scores is None else setup.scores.dtype
     if any(arrays[name].dtype != dtype for name in ("scores", "probe_scores") if name in arrays):
         raise ValueError("its scores are numbers of another type")
-    if any((arrays[name] < 0).any() for name in ("quality", "seconds")):
+    if any((arrays[name] < 0).any() for name in ("quality", "seconds", "complexity")):
         raise ValueError("it has numbers below 0")
     answers = [
         Answers(

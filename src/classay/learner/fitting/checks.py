@@ -39,8 +39,8 @@ class Setup(Bench):
     """Checked data, parts, scheme, its samples, and seed; `codes` is the class of each row.
 
     `given_test` is the number of test rows that were given as `X_test`; they are the last rows. `probe_rows` are the
-    row numbers of probes that are test points. `fresh`: samples are those of a source. `notes`: what the user should
-    know, `of_samples` likewise of the samples.
+    row numbers of probes that are test points. `fresh`: samples are those of a source. `altered` says how the training
+    part was changed, by name. `notes`: what the user should know, `of_samples` likewise of the samples.
     """
 
     codes: Ints
@@ -52,6 +52,7 @@ class Setup(Bench):
     probe_rows: Ints | None = None
     given_test: int | None = None
     fresh: bool = False
+    altered: dict[str, Any] | None = None
     samples: tuple[Sample, ...] = ()
     notes: tuple[Note, ...] = ()
     of_samples: tuple[Note, ...] = ()

@@ -44,6 +44,8 @@ def of_rows(setup: Setup) -> dict[str, Any]:
         else {"kind": setup.probe_kind, "rows": int(probes.shape[0]), "fingerprint": fingerprint(probes)},
         **{name: {"fingerprint": fingerprint(part)} for name, part in setup.per_row.given.items()},
     }
+    if setup.altered is not None:
+        described["altered"] = setup.altered
     if setup.given_test is not None:
         described["test"] = {"kind": "given", "rows": setup.given_test}
     return described

@@ -262,6 +262,7 @@ def _joined(setup: Setup, answers: list[Answers], refits: int) -> Record:
     common: dict[str, Any] = {
         "truth": setup.codec.truth(setup.y[setup.test]),
         "seconds": arrays["seconds"],
+        "complexity": arrays["complexity"],
         "train_rows": tuple(sample.rows for sample in setup.samples),
         "test_rows": setup.test,
         "probes": setup.probes if can_keep else None,

@@ -7,9 +7,11 @@ an error is reported for the value it belongs to. Both run in a worker.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from types import ModuleType
 from typing import Any, Self
 
 import numpy as np
@@ -84,7 +86,7 @@ class Bench:
     def empty_arrays(self, refits: int, points: int) -> dict[str, NDArray[Any]]:
         """What refits that were not run answered: nothing. The arrays that `Answers` has, with their shapes."""
         arrays = {"test": self.codec.empty((refits, points))}
-        arrays |= {name: np.full(refits, np.nan) for name in ("quality", "seconds")}
+        arrays |= {name: np.full(refits, np.nan) for name in ("quality", "seconds", "complexity")}
         if self.probes is not None:
             arrays["probes"] = self.codec.empty((refits, self.n_probes))
         if self.scores is not None:
@@ -103,8 +105,8 @@ SAME_SCORE = 1e-4
 class Answers:
     """The predictions of some refits of one sample at one value.
 
-    `arrays` have a row for each refit: `test`, `quality` and `seconds`, and if they are kept `probes`, `scores`,
-    `probe_scores` and `score_kinds`, which are codes into `KINDS`. `shared` are warnings of fits that values share.
+    `arrays` have a row for each refit: `test`, `quality`, `seconds` and `complexity`, and if they are kept `probes`,
+    `scores`, `probe_scores` and `score_kinds`, codes into `KINDS`. `shared` are warnings of fits that values share.
     """
 
     arrays: dict[str, NDArray[Any]]
@@ -220,6 +222,7 @@ def _refit(bench: Bench, sample: Sample, refits: Sequence[int]) -> Answers:
                     answers.probes[place] = bench.codec.read(labels, bench.n_probes)
                 answers.drew |= watched.drew()
             questions.keep(bench, answers, place, predicted)
+            answers.arrays["complexity"][place] = complexity(fitted.estimator)
             problem = _keep_scores(answers, place, scored, on_probes)
             answers.warnings[place] = {*watched.warnings(), *([f"No scores: {problem}"] if problem else [])}
         except Exception as error:  # a learner may raise anything; the others go on
@@ -346,3 +349,53 @@ def _one_table(rows: Any, probes: Any) -> Any:
         stack: Any = sparse.vstack
         return stack([rows, probes], format="csr")
     return np.concatenate([rows, probes])
+
+
+# How much a fit has learned, as one number that does not depend on executors, seeds or versions.
+
+
+PLAIN = (str, bytes, int, float, complex, np.generic, type, ModuleType, type(None))
+MOST_PARTS = 100_000
+"""Objects to look at in a fit; one with more has no complexity, so that no refit waits long for it."""
+
+
+def complexity(fit: Any) -> float:
+    """Leaves of trees and coefficients that are not 0; if there are none, the numbers in the arrays that a fit keeps.
+
+    All members of an ensemble and all steps of a Pipeline count. NaN if nothing can be counted: fits of XGBoost and
+    LightGBM keep their trees outside Python.
+
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> complexity(DecisionTreeClassifier().fit([[0], [1], [2]], [0, 1, 0]))
+    3.0
+    """
+    try:
+        return _counted(fit) or math.nan
+    except Exception:  # attributes of a learner may raise anything; its predictions count without this figure
+        return math.nan
+
+
+def _counted(fit: Any) -> float:
+    waiting, seen, learned, numbers = [fit], {id(fit)}, 0, 0
+    while waiting and len(seen) <= MOST_PARTS:
+        part = waiting.pop()
+        inner: Any = ()
+        if isinstance(part, np.ndarray) and part.dtype != object:
+            numbers += part.size
+        elif isinstance(part, (list, tuple, set, np.ndarray)):
+            inner = part
+        elif isinstance(part, dict):
+            inner = part.values()
+        elif hasattr(part, "tree_"):
+            learned += int(part.tree_.n_leaves)
+        elif hasattr(part, "get_n_leaf_nodes"):  # of HistGradientBoosting
+            learned += int(part.get_n_leaf_nodes())
+        elif (coefficients := getattr(part, "coef_", getattr(part, "coefs_", None))) is not None:
+            layers = coefficients if isinstance(coefficients, list) else [coefficients]
+            learned += sum(int(each.count_nonzero() if is_sparse(each) else np.count_nonzero(each)) for each in layers)
+        else:
+            inner = getattr(part, "__dict__", {}).values()
+        fresh = {id(each): each for each in inner if not isinstance(each, PLAIN) and id(each) not in seen}
+        seen.update(fresh)
+        waiting += fresh.values()
+    return math.nan if waiting else float(learned or numbers)

@@ -44,7 +44,8 @@ class Failure:
 class Refits(ABC):
     """Predictions of K subsets x R refits on n test points, and on probes if there are any.
 
-    What every record has. Subclasses add the predictions themselves, in the fields that `ANSWERS`, `ON_PROBES` and
+    What every record has; `complexity` is how much each refit has learned: leaves, coefficients or numbers kept, NaN or
+    None if not counted. Subclasses add the predictions themselves, in the fields that `ANSWERS`, `ON_PROBES` and
     `QUALITY` (of each refit on its own rows) name.
     """
 
@@ -62,6 +63,7 @@ class Refits(ABC):
     probe_groups: AnyInts | None = None
     predicted: Mask | None = None
     columns: pd.DataFrame | None = None
+    complexity: Floats | None = None
 
     KIND: ClassVar[str]
     ANSWERS: ClassVar[str]
@@ -236,10 +238,11 @@ class Refits(ABC):
         return np.stack([own[:, unseen].mean(axis=1) for own, unseen in zip(values, others)])
 
     def by_refit(self, **figures: Floats) -> pd.DataFrame:
-        """One row per refit: subset, refit, figures, seconds, error."""
+        """One row per refit: subset, refit, figures, seconds, complexity if it was counted, error."""
         subset, refit = np.indices(self.present.shape).reshape(2, -1)
+        figures |= {"seconds": self.seconds} | ({} if self.complexity is None else {"complexity": self.complexity})
         columns = {name: values.ravel() for name, values in figures.items()}
-        frame = pd.DataFrame({"subset": subset, "refit": refit, **columns, "seconds": self.seconds.ravel()})
+        frame = pd.DataFrame({"subset": subset, "refit": refit, **columns})
         errors = pd.DataFrame(
             [(failure.subset, failure.refit, failure.error) for failure in self.failures],
             columns=["subset", "refit", "error"],
@@ -320,7 +323,8 @@ class Refits(ABC):
             require(codec.holds(probing), "predictions on probes are out of range")
             on_probes = probing.shape[2]
             require(self.probes is None or len(self.probes) == on_probes, "probes and predictions on them do not fit")
-        for name, values in (("seconds", self.seconds), (self.QUALITY, getattr(self, self.QUALITY))):
+        for name in ("seconds", self.QUALITY, *(["complexity"] if self.complexity is not None else [])):
+            values = getattr(self, name)
             require(values.dtype.kind == "f" and values.shape == (subsets, refits), f"{name} has shape {values.shape}")
             require(not (values < 0).any(), f"{name} has numbers below 0")
         self._expect_rows(subsets, points)

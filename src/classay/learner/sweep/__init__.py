@@ -1,5 +1,5 @@
-"""How does a learner change along a parameter, or with the number of training rows?
+"""How does a learner change along a parameter, or with its training data?
 
-Read `sweep` (the verb), `result` (`Sweep`), `best_value` (which values are as good as the best), `store` (the fits of a
-sweep, and what a store lists of it), then `values` (ranges of values as text).
+Read `sweep` (the verb), `training_data` (what is changed in place of a parameter), `result` (`Sweep`), `best_value`
+(which values are as good as the best), then `store` (the fits of a sweep, and what a store lists of it).
 """

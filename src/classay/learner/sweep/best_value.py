@@ -18,7 +18,11 @@ from ...result import Result
 from ..fitting.groups import is_numeric
 from ..records.labelings import Labelings
 
-PARTS = ("accuracy", "stability", "cost")
+LOSSES = {
+    "cost": "Cost is the mean time of one fit and its predictions, in seconds, measured in this sweep.",
+    "complexity": "Complexity is the mean number of leaves or coefficients of a fit, or else of numbers it keeps.",
+}
+PARTS = ("accuracy", "stability", *LOSSES)
 MOST_EQUAL = 0.1
 """Share of refits above which the same seconds at two values are no coincidence."""
 PAIRED = "paired, over subsets and points"
@@ -69,12 +73,12 @@ class SweepComparison(Result, chart="sweep:comparison_chart"):
         what = in_words(self.weights)
         names = " x ".join(self.parameters)
         best = self.utility[self.best]
-        text = f"{self.learner}, {names}: {what} is best at {_text(self.best)} ({best.value:.3g})."
+        text = f"{self.learner}, {names}: {what} is best at {text_of(self.best)} ({best.value:.3g})."
         if self.chosen == self.best:
             text += " No simpler value is within one standard error of it."
         else:
             text += (
-                f" {_text(self.chosen)} is as good: {self.difference[self.chosen]:+.3g} on the same subsets, within "
+                f" {text_of(self.chosen)} is as good: {self.difference[self.chosen]:+.3g} on the same subsets, within "
                 f"one standard error ({self.error[self.chosen]:.2g})."
             )
         others = len(self.as_good) - 1
@@ -96,6 +100,8 @@ def compared(
     fraction(level, "level")
     if weighed.get("cost"):
         _expect_own_seconds(records)
+    if weighed.get("complexity"):
+        _expect_complexity(records)
     tables = _paired({value: utility_table(record, weighed) for value, record in records.items()}, records)
     best = max(tables, key=lambda value: float(tables[value].mean()))
     utility = {value: _estimate(table, level) for value, table in tables.items()}
@@ -106,10 +112,9 @@ def compared(
     if prefer != "first" and not is_numeric(tuple(tables)):
         prefer = "first"
         words = [value for value in tables if not is_numeric((value,))]
-        why = "Pairs of values have no order" if len(parameters) > 1 else f"{_text(words[0])} is not a number"
+        why = "Pairs of values have no order" if len(parameters) > 1 else f"{text_of(words[0])} is not a number"
         notes.append(f"{why}: the first in the given order counts as the simplest.")
-    if weighed.get("cost"):
-        notes.append("Cost is the mean time of one fit and its predictions, in seconds, measured in this sweep.")
+    notes += [meaning for name, meaning in LOSSES.items() if weighed.get(name)]
     chosen = within[0] if prefer == "first" else (min if prefer == "smallest" else max)(within)
     if len(next(iter(tables.values()))) < 20:
         notes.append("With fewer than 20 subsets, standard errors are rough.")
@@ -150,14 +155,23 @@ def _expect_own_seconds(records: Mapping[Any, Labelings]) -> None:
         known = np.isfinite(one.seconds) & np.isfinite(other.seconds)
         if (one.seconds == other.seconds).sum() > MOST_EQUAL * known.sum():
             raise InputError(
-                f"`utility` has a cost, but {_text(twin)} and {_text(value)} were fitted together, so what each costs "
-                "was not measured. Sweep with share_paths=False, and with a store in another folder; or leave "
-                "out the cost."
+                f"`utility` has a cost, but {text_of(twin)} and {text_of(value)} were fitted together, so what each "
+                "costs was not measured. Sweep with share_paths=False, with a store in another folder; or leave it out."
+            )
+
+
+def _expect_complexity(records: Mapping[Any, Labelings]) -> None:
+    """Refuse values whose fits were not counted."""
+    for value, record in records.items():
+        if record.complexity is None or np.isnan(record.complexity[record.chosen()[0]]).all(axis=1).any():
+            raise InputError(
+                f"`utility` has a complexity, but fits at {text_of(value)} have none: values that share fits are not "
+                "counted (sweep with share_paths=False), nor are fits outside Python, such as those of XGBoost."
             )
 
 
 def expect_weights(weights: Mapping[str, float] | None) -> dict[str, float]:
-    """The weight of accuracy, of stability and of a second of fitting, if they make a utility."""
+    """The weight of accuracy, stability, a second of fitting and a leaf or coefficient, if they make a utility."""
     given: Any = {"accuracy": 1.0} if weights is None else weights
     if not isinstance(given, Mapping) or not given or set(given) - set(PARTS):
         raise InputError(
@@ -170,11 +184,12 @@ def expect_weights(weights: Mapping[str, float] | None) -> dict[str, float]:
         weighed = {}
     if not any(weighed.values()) or not all(map(math.isfinite, weighed.values())):
         raise InputError(f"`utility` is {given!r}; expected finite weights, not all of them 0.")
-    if weighed.get("cost", 0) > 0:
-        raise InputError(
-            f"`utility` has cost {weighed['cost']:g}; a cost is a loss: expected a weight below 0, such as "
-            f"{-weighed['cost']:g} for what one second of a fit takes away."
-        )
+    for name in LOSSES:
+        if weighed.get(name, 0) > 0:
+            raise InputError(
+                f"`utility` has {name} {weighed[name]:g}; a {name} is a loss: expected a weight below 0, such as "
+                f"{-weighed[name]:g} for what {'one second of a fit' if name == 'cost' else 'one leaf'} takes away."
+            )
     return weighed
 
 
@@ -188,7 +203,9 @@ def utility_table(record: Labelings, weights: Mapping[str, float]) -> Floats:
         elif weight and name == "stability":
             table += weight * _stability_table(labels, len(record.classes))
         elif weight:
-            table += weight * np.nanmean(record.seconds[record.chosen()[0]], axis=1)[:, None]
+            by_refit = record.seconds if name == "cost" else record.complexity
+            assert by_refit is not None  # refused before
+            table += weight * np.nanmean(by_refit[record.chosen()[0]], axis=1)[:, None]
     return table
 
 
@@ -228,5 +245,6 @@ def in_words(weights: Mapping[str, float]) -> str:
     return text.removeprefix("+ ")
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
+    """A value of a parameter as text."""
     return f"{value:g}" if isinstance(value, float) else str(value)

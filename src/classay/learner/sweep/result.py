@@ -21,9 +21,11 @@ from ...result import PARTS, Result, plain
 from ..fitting.groups import ALONE, is_numeric
 from ..orientation.orientation import Orientation, usual_threshold
 from ..records.labelings import Labelings
-from ..scores.metrics import Metrics, RefitSpread
+from ..scores.metrics import RefitSpread
 from ..scores.scorers import LOWER_IS_BETTER
-from .best_value import SweepComparison, compared
+from ..stability.stability import stability
+from .best_value import SweepComparison, compared, text_of
+from .training_data import STORED, WITHOUT_BEST
 
 LEAST_VALUES, FEW_VALUES = 3, 8
 
@@ -79,7 +81,8 @@ class Sweep(Result, chart="sweep:SWEEP"):
     `gap_correlation` is that of stochasticity with the gap between training and test accuracy, over values;
     `plugin_gap_correlation` the same with the paper's estimate of stochasticity. `paths` says how values were fitted,
     `failed` which could not be, and why. `metric` is the metric that was asked for beside accuracy: by value, its
-    estimate (`metric_estimates`) and how far it moves over refits (`metric_spread`).
+    estimate (`metric_estimates`) and how far it moves over refits (`metric_spread`). `between_windows` is for a sweep
+    over `time`: by how many bits labelings vary more over all windows than within one: what the stream changes.
     """
 
     learner: str
@@ -96,6 +99,7 @@ class Sweep(Result, chart="sweep:SWEEP"):
     metric: str = ""
     metric_estimates: dict[Any, Estimate] = field(default_factory=dict)
     metric_spread: dict[Any, RefitSpread] = field(default_factory=dict)
+    between_windows: Estimate | None = None
 
     def to_frame(self, raw: bool = False) -> pd.DataFrame:
         """One row per value and metric: learner, parameter, value, metric, threshold, estimate, low, high, level, kind.
@@ -135,10 +139,11 @@ class Sweep(Result, chart="sweep:SWEEP"):
 
         Parameters
         ----------
-        utility : weights of `accuracy`, `stability` (agreement of refits on different subsets) and `cost` (seconds of
-            a fit and its predictions), such as {"accuracy": 1, "stability": 0.5, "cost": -0.01}; default: accuracy
-            alone. A cost is a loss: its weight is below 0. It needs values that were fitted one by one, with
-            share_paths=False: what a value of a shared fit costs is not measured
+        utility : weights of `accuracy`, `stability` (agreement of refits on different subsets), `cost` (seconds of a
+            fit and its predictions) and `complexity` (leaves or coefficients of a fit, or else numbers that it keeps),
+            such as {"accuracy": 1, "stability": 0.5, "complexity": -0.001}; default: accuracy alone. Cost and
+            complexity are losses: their weights are below 0. They need values that were fitted one by one, with
+            share_paths=False: they are not measured for a value of a shared fit
         prefer : which of the values that are as good is the simplest: smallest, largest, or first in the given order
         level : confidence level of the intervals
 
@@ -161,9 +166,20 @@ class Sweep(Result, chart="sweep:SWEEP"):
         one = self.orientations[value]
         return difference(one.train_accuracy, one.accuracy)
 
+    def stability(self, value: Any) -> Estimate:
+        """How often refits on different subsets agree on test points, at a value: see `stability`."""
+        one = self.orientations[value]
+        return stability(self.records[value], "test", one.accuracy.level).stability
+
     def __str__(self) -> str:
         sentences = [f"{self.learner}, {self._along()}: {self._story()}"]
-        if len(self.values) > 1:
+        if self.between_windows is not None:
+            mean = np.mean([one.stochasticity.value for one in self.orientations.values()])
+            sentences.append(
+                f"Over all windows, predictions vary by {self.between_windows} bits more than within one: that is the "
+                f"stream. Training randomness is {mean:.3g} bits of a window's expressivity, on average."
+            )
+        if len(self.values) > 1 and self.parameters[0] not in WITHOUT_BEST:
             sentences.append(self._simplest())
         sentences += [f"Stochasticity with the train–test gap: {self.gap_correlation}."] if len(self.values) > 2 else []
         shared = [use for use in self.paths if use.kind != ALONE]
@@ -173,7 +189,7 @@ class Sweep(Result, chart="sweep:SWEEP"):
             sentences.append(
                 f"{number} values share work ({shared[0].kind}), {exactly} as separate fits would predict."
             )
-        sentences += [f"{_shown(value)} failed: {why}" for value, why in list(self.failed.items())[:3]]
+        sentences += [f"{text_of(value)} failed: {why}" for value, why in list(self.failed.items())[:3]]
         more = len(self.failed) - 3
         return " ".join([*sentences, *([f"{more} more failed."] if more > 0 else []), *self.notes])
 
@@ -185,7 +201,7 @@ class Sweep(Result, chart="sweep:SWEEP"):
         if found.chosen == found.best:
             return "No simpler value is within one standard error of the best, on the same subsets."
         return (
-            f"{_shown(found.chosen)} is as good as the best: {found.difference[found.chosen]:+.2g} in accuracy on the "
+            f"{text_of(found.chosen)} is as good as the best: {found.difference[found.chosen]:+.2g} in accuracy on the "
             "same subsets, within one standard error."
         )
 
@@ -199,12 +215,15 @@ class Sweep(Result, chart="sweep:SWEEP"):
         orientations = self.orientations
         best = max(orientations, key=lambda value: orientations[value].accuracy.value)
         first, last = next(iter(orientations)), list(orientations)[-1]
-        text = f"test accuracy is best at {_shown(best)}, {orientations[best].accuracy}"
+        if self.parameters == (STORED,):
+            shares = (f"{share} of {text_of(size)}" for size, share in self.metric_estimates.items())
+            return f"{self.metric}: {', '.join(shares)}."
+        text = f"test accuracy is best at {text_of(best)}, {orientations[best].accuracy}"
         known = {value: each for value, each in self.metric_estimates.items() if each.known}
         if known:
             top = max(known, key=lambda value: known[value].value * (-1 if self.metric in LOWER_IS_BETTER else 1))
             spread = self.metric_spread[top]
-            text += f"; {self.metric} is best at {_shown(top)}, {known[top]} (90 % of refits {spread})"
+            text += f"; {self.metric} is best at {text_of(top)}, {known[top]} (90 % of refits {spread})"
         if len(orientations) == 1:
             return (
                 f"{text}; capacity {orientations[best].capacity}, stochasticity "
@@ -222,9 +241,10 @@ class Sweep(Result, chart="sweep:SWEEP"):
             else f"{name} unknown"
             for name, pair in ends.items()
         )
+        again = f", stability {self.stability(first).value:.3g} to {self.stability(last).value:.3g}"
         return (
             f"{text}. From the first to the last value: accuracy {orientations[first].accuracy.value:.3g} to "
-            f"{orientations[last].accuracy.value:.3g}, bias at {threshold} of {orientations[best].holdout_size} "
+            f"{orientations[last].accuracy.value:.3g}{again}, bias at {threshold} of {orientations[best].holdout_size} "
             f"{orientations[first].bias[threshold].value:+.3g} to "
             f"{orientations[last].bias[threshold].value:+.3g}, {parts} bits."
         )
@@ -284,9 +304,16 @@ class SweepRecords:
 
 
 def summed_up(
-    learner: str, swept: SweepRecords, measured: dict[Any, Orientation | str], metric: str, metrics: dict[Any, Metrics]
+    learner: str,
+    swept: SweepRecords,
+    measured: dict[Any, Orientation | str],
+    metric: str,
+    figures: dict[Any, tuple[Estimate, RefitSpread]],
 ) -> Sweep:
-    """A sweep from what was measured at each value; a text there says why it could not be measured."""
+    """A sweep from what was measured at each value; a text there says why it could not be measured.
+
+    `figures` are the metric and its spread over refits, by value.
+    """
     orientations = {value: one for value, one in measured.items() if isinstance(one, Orientation)}
     failed = {**swept.failed, **{value: one for value, one in measured.items() if isinstance(one, str)}}
     if not orientations:
@@ -308,8 +335,8 @@ def summed_up(
         interrupted=swept.interrupted,
         notes=tuple(swept.notes),
         metric=metric,
-        metric_estimates={value: one[metric] for value, one in metrics.items() if value in orientations},
-        metric_spread={value: one.refit_spread[metric] for value, one in metrics.items() if value in orientations},
+        metric_estimates={value: estimate for value, (estimate, _) in figures.items() if value in orientations},
+        metric_spread={value: spread for value, (_, spread) in figures.items() if value in orientations},
     )
 
 
@@ -324,7 +351,3 @@ def _figures(one: Orientation, metric: str, estimate: Estimate | None) -> pd.Dat
     ]
     table = pd.concat([table, pd.DataFrame(rows)], ignore_index=True).astype({"threshold": "Int64"})
     return table[["metric", "threshold", "estimate", "low", "high", "level", "kind"]]
-
-
-def _shown(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
@@ -16,24 +16,23 @@ from ...engine import work
 from ...engine.store import Store, StoreFull
 from ...estimators.adapters import short_name
 from ...estimators.scores import may_score
+from ...intervals import Estimate
 from ...notes import Note
 from ..fitting import checks
 from ..fitting.checks import Setup, prepare
 from ..fitting.groups import ALONE, FitGroup, can_join, fit_groups, grid
-from ..fitting.schemes import HalfSplits, Scheme, Subsets
+from ..fitting.schemes import Scheme
 from ..orientation.entropy import USUAL_SIZE, draw_holdouts
 from ..orientation.entropy_parts import countable_size
 from ..orientation.orientation import Orientation, orientation
 from ..record import recorded
 from ..records.codecs import LabelCodec
 from ..records.labelings import Labelings
-from ..scores.metrics import Metrics, metrics
+from ..scores.metrics import RefitSpread, metrics
 from ..scores.scorers import LABELS, needs_of
 from .result import PathUse, Sweep, SweepRecords, summed_up
 from .store import SweepFits
-
-SIZE = "size"
-"""The parameter that is not the learner's: rows of a training subset."""
+from .training_data import STORED, TIME, between, data_setups, of_data, share_stored
 
 
 def sweep(
@@ -81,8 +80,12 @@ def sweep(
     ----------
     learner : a scikit-learn classifier or Pipeline; if it is fitted, only its settings are used
     X, y : rows and labels, as scikit-learn takes them
-    param_name : a parameter, as `set_params` takes it (`clf__max_depth` in a Pipeline), or two of them; or "size", that
-        of the training subsets, as `Subsets` and `HalfSplits` take it (a share or a number of rows)
+    param_name : a parameter, as `set_params` takes it (`clf__max_depth` in a Pipeline), or two of them; or one of the
+        training data, while test points stay as they are: "size" of the subsets, a share or a number of rows;
+        "random_labels", the share of training labels that are replaced by random ones; "repeated_rows", the share of
+        training rows that are replaced by copies of the others; "labels_to_store", the size of subsets whose labels are
+        all random, to measure how many of them fits reproduce; "time", windows of the training part, each given by the
+        share of its rows at which it ends: [0.25, 0.5, 0.75, 1] are quarters in order of `time`
     param_range : its values; for two parameters a pair of lists, or a mapping of names to lists
     scheme, repeats, test_size, probes, n_probes : as in `record`
     holdout_size, holdouts, level : as in `orientation`; without a size, one that can be counted at every value
@@ -131,8 +134,12 @@ def sweep(
         )
     draw_holdouts(setup.test.size, holdout_size, holdouts, seed)
     expect.fraction(level, "level")
-    if param_name == SIZE and SIZE not in setup.learner.get_params():
-        swept = _by_size(setup, param_range, name, executor, store, progress)
+    setups: dict[Any, Setup] = {}
+    if of_data(setup.learner, param_name):
+        if metric is not None and param_name == STORED:
+            raise expect.InputError(f"`metric` is {metric!r}; a sweep over {STORED} has its own figure. Leave it out.")
+        setups = data_setups(setup, str(param_name), param_range)
+        swept = _by_data(setups, str(param_name), lambda each: recorded(each, name, executor, store, progress))
     else:
         # Paths do not know weights.
         share = bool(share_paths) and setup.per_row.weights is None and can_join(setup.X, setup.probes)
@@ -151,57 +158,45 @@ def sweep(
             swept.notes.append(
                 Note("text", f"Holdouts have {counted}: at some value, labelings of more hardly repeat.")
             )
-    measured = _measured(records, (holdout_size, holdouts, seed, level), executor)
-    metrics_by_value = {} if metric is None else _metrics(records, metric, level)
-    return summed_up(name or short_name(setup.learner), swept, measured, metric or "", metrics_by_value)
+    options = holdout_size, holdouts, seed, level
+    measured = _measured(records, options, executor)
+    figures = _metrics(records, metric, level) if metric is not None else {}
+    if param_name == STORED and setups:
+        metric = "share of labels stored"
+        figures = {value: share_stored(record, setups[value], level) for value, record in records.items()}
+    found = summed_up(name or short_name(setup.learner), swept, measured, metric or "", figures)
+    if param_name == TIME and setups and len(found.values) > 1:
+        return replace(found, between_windows=between(found.orientations, found.records, options))
+    return found
 
 
-def _by_size(
-    setup: Setup,
-    sizes: Any,
-    name: str | None,
-    executor: Executor | int | None,
-    store: str | Path | None,
-    progress: bool,
-) -> SweepRecords:
-    """A record for each size of the training subsets, all with the same test part, probes and seeds."""
-    if not isinstance(setup.scheme, (Subsets, HalfSplits)):
-        raise expect.InputError(
-            f"`scheme` is {type(setup.scheme).__name__}; a sweep over the training size needs Subsets or HalfSplits."
-        )
-    try:
-        schemes = {size: replace(setup.scheme, size=size) for size in dict.fromkeys(sizes)}
-    except TypeError as error:
-        raise expect.InputError(f"`param_range` is {sizes!r}; expected a list of training sizes.") from error
-    if not schemes:
-        raise expect.InputError("`param_range` is empty; expected at least one training size.")
-    setups = {size: setup.drawn(scheme) for size, scheme in schemes.items()}
+def _by_data(setups: dict[Any, Setup], kind: str, make: Callable[[Setup], Any]) -> SweepRecords:
+    """A record for each version of the training data, all with the same test part, probes and seeds."""
     records: dict[Any, Labelings] = {}
     failed: dict[Any, str] = {}
     interrupted = False
-    for size, of_size in setups.items():
+    for value, setup in setups.items():
         try:
-            labelings = recorded(of_size, name, executor, store, progress)
-        except KeyboardInterrupt:  # before any refit of this size was done
+            labelings = make(setup)
+        except KeyboardInterrupt:  # before any refit of this value was done
             interrupted = True
             break
         except expect.InputError as error:
-            failed[size] = str(error)
+            failed[value] = str(error)
             continue
         if labelings.interrupted:
             interrupted = True
             break
-        assert isinstance(labelings, Labelings)  # regressors were refused
-        records[size] = labelings
+        records[value] = labelings
     if not records:
         if interrupted:
             raise KeyboardInterrupt
-        raise expect.InputError(f"No size could be recorded: {next(iter(failed.values()))}")
+        raise expect.InputError(f"No value could be recorded: {next(iter(failed.values()))}")
     notes = [note for note in setup.notes if isinstance(note, Note)]
     if interrupted:
-        unseen = [size for size in schemes if size not in records and size not in failed]
+        unseen = [value for value in setups if value not in records and value not in failed]
         notes.append(Note("values-not-measured", expect.shown(unseen)))
-    return SweepRecords((SIZE,), records, failed, (PathUse(SIZE, tuple(records), ALONE, True),), interrupted, notes)
+    return SweepRecords((kind,), records, failed, (PathUse(kind, tuple(records), ALONE, True),), interrupted, notes)
 
 
 def _by_value(fits: SweepFits) -> SweepRecords:
@@ -233,8 +228,8 @@ def _by_value(fits: SweepFits) -> SweepRecords:
     return SweepRecords(fits.grid.names, records, failed, paths, fits.recorder.interrupted, notes)
 
 
-def _metrics(records: dict[Any, Labelings], metric: str, level: float) -> dict[Any, Metrics]:
-    """The metric at each value where it can be computed."""
+def _metrics(records: dict[Any, Labelings], metric: str, level: float) -> dict[Any, tuple[Estimate, RefitSpread]]:
+    """The metric at each value where it can be computed, and its spread over refits."""
     by_value = {}
     for point, labelings in records.items():
         try:
@@ -242,7 +237,7 @@ def _metrics(records: dict[Any, Labelings], metric: str, level: float) -> dict[A
         except expect.InputError:
             continue
         if metric in measured.estimates:
-            by_value[point] = measured
+            by_value[point] = measured[metric], measured.refit_spread[metric]
     return by_value
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classay import InputError
-from classay.learner.sweep.values import values_from_text
+from classay.cli.commands.sweep import values_from_text
 
 
 @pytest.mark.parametrize(
