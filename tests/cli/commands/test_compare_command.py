@@ -42,9 +42,12 @@ def test_two_files_of_predictions(classay, shown, measured, folder):
     assert classay("compare", "old.csv", "old.csv", *ROLES, "--fail")[0] == 0
 
 
-def test_single_vectors_with_refits_apart(shown, folder):
+def test_single_vectors_with_refits_apart(classay, shown, measured, refused, folder):
     roles = ["--truth", "label", "--item", "id"]
-    assert "is unknown" in shown("compare", "old.jsonl", "new.jsonl", *roles, "--refits", "old.jsonl")
+    assert "These two fits" in shown("compare", "old.jsonl", "new.jsonl", *roles, "--refits", "old.jsonl")
+    assert not measured("compare", "old.jsonl", "new.jsonl", *roles)["shown"]
+    refused("--fail needs several fits", "compare", "old.jsonl", "new.jsonl", *roles, "--fail")
+    assert classay("compare", "old.jsonl", "new.jsonl", *roles, "--refits", "old.csv", "--fail")[0] == 1
     shown("compare", "old.jsonl", "new.csv", *roles, "--columns", "age")
 
 
@@ -56,7 +59,6 @@ def test_records_and_reports(classay, shown, refused, folder):
         shown("report", f"{name}.csv", *ROLES, "-o", f"{name}.json", "--quiet")
     code, out, err = classay("compare", "old.json", "new.json", "--fail")
     assert code == 1, err
-    assert code == 1
     assert "worse" in out
     refused("a report and something else", "compare", "old.json", "new.csv", *ROLES)
 

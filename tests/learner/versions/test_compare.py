@@ -11,8 +11,9 @@ from sklearn.metrics import balanced_accuracy_score, f1_score, matthews_corrcoef
 
 import classay
 from classay import InputError, Labelings
+from classay.intervals import bounded
 from classay.learner.scores.scorers import count_figures
-from classay.learner.versions.differences import METRICS, fit_difference
+from classay.learner.versions.differences import METRICS
 from classay.learner.versions.exchange import BoxFamily, p_changed, p_worse
 from classay.learner.versions.matched import between, matched, within
 
@@ -36,12 +37,45 @@ def test_two_vectors_by_hand():
     assert result.churn.value == pytest.approx(4 / 8)
     assert result.regressions.value == pytest.approx(3 / 8)
     assert result.gains.value == pytest.approx(1 / 8)
-    # Bonett and Price: (3 + 1)/10 and (1 + 1)/10.
-    error = math.sqrt((0.4 + 0.2 - 0.2**2) / 10)
-    assert result.difference.low == pytest.approx(-0.2 - 1.959964 * error, abs=1e-4)
+    # Changes of −1, 0 and 1: the mean square is 4/8.
+    error = math.sqrt((4 - 8 * 0.25**2) / 7 / 8)
+    assert result.difference.low == pytest.approx(bounded(-0.25, error, 8, draws=8, least=-1.0).low)
     assert not result.refit_churn.known
     assert math.isnan(result.p_beyond)
-    assert "is unknown" in result.answer()
+
+
+def test_one_fit_each_shows_nothing_about_the_versions():
+    rng = np.random.default_rng(12)
+    truth = rng.integers(2, size=500)
+    table = pd.DataFrame({"x": rng.random(500)})
+    good, bad = truth, np.where(table.x < 0.4, 1 - truth, truth)  # as a refit that happens to fail
+    result = classay.compare(record([good], truth), record([bad], truth), table)
+    assert result.difference.high < -0.3
+    assert result.worse
+    assert not result.regression_shown
+    assert "These two fits" in result.answer()
+    assert "A refit of one version alone may differ as much" in str(result)
+    kinds = result.to_frame().set_index("figure")["kind"]
+    assert set(kinds.drop(["refit_churn", "beyond_refit"])) == {"over items; for these fits"}
+    refits = record(np.tile(truth, (1, 5, 1)), truth)
+    assert classay.compare(record([good], truth), record([bad], truth), refits=refits).regression_shown
+    failing = np.where(rng.random((5, 1)) < 0.5, good, bad)
+    again = classay.compare(record([good], truth), record([bad], truth), refits=record(failing[None], truth))
+    assert again.difference.high > 0  # refits differ as much
+    assert again.difference.kind == "over items and fits"
+
+
+@pytest.mark.parametrize(("old", "new"), [(1, 1), (2, 2), (5, 5), (5, 1)])
+@pytest.mark.parametrize("changes", [0, 1])
+def test_no_interval_is_without_width(old, new, changes):
+    """Nothing varies, or one item of one fit does."""
+    truth = np.arange(40) % 2
+    after = np.tile(truth, (1, new, 1))
+    after[0, 0, :changes] = 1
+    result = classay.compare(record(np.tile(truth, (1, old, 1)), truth), record(after, truth), metric="mcc")
+    frame = result.to_frame()
+    assert (frame["high"] - frame["low"] > 0.005).all()
+    assert ((frame["low"] <= frame["value"]) & (frame["value"] <= frame["high"]) | frame["value"].isna()).all()
 
 
 def test_churn_within_and_between_by_hand():
@@ -124,9 +158,9 @@ def test_a_changed_region_is_found_and_an_unchanged_version_is_not():
 def test_a_minimum_effect():
     rng = np.random.default_rng(3)
     truth = rng.integers(2, size=4000)
-    old, new = noisy(rng, truth, 1, 0.05), noisy(rng, truth, 1, 0.08)
-    assert classay.compare(record(old, truth), record(new, truth)).regression_shown
-    assert not classay.compare(record(old, truth), record(new, truth), min_effect=0.05).regression_shown
+    old, new = noisy(rng, truth, 3, 0.05), noisy(rng, truth, 3, 0.08)
+    assert classay.compare(record(old[None], truth), record(new[None], truth)).regression_shown
+    assert not classay.compare(record(old[None], truth), record(new[None], truth), min_effect=0.05).regression_shown
 
 
 def test_refits_can_be_given_apart():
@@ -165,31 +199,6 @@ def test_boxes_hold_the_sums_of_their_items():
     for word in "pq":
         assert np.isclose(totals, values[(frame.c == word).to_numpy()].sum()).any()
     assert family.sizes[1:].max() <= 180
-
-
-def test_a_difference_over_fits_is_wider_than_over_items():
-    rng = np.random.default_rng(7)
-    base = rng.random((6, 500)) < rng.normal(0.7, 0.08, (6, 1))
-    one = fit_difference(base[:1].astype(float), base[1:2].astype(float), None)
-    all_fits = fit_difference(base[:3].astype(float), base[3:].astype(float), None)
-    assert "fits" in all_fits.over
-    assert "fits" not in one.over
-    assert all_fits.interval(0.95).high - all_fits.interval(0.95).low > 2 * 1.96 * one.error / math.sqrt(3)
-
-
-def test_intervals_cover_over_items():
-    rng = np.random.default_rng(8)
-    covered = {"difference": 0, "churn": 0, "regressions": 0}
-    for _ in range(200):
-        # Joint shares of (old right, new right): 0.80, 0.02, 0.05, 0.13.
-        cell = rng.choice(4, size=150, p=[0.80, 0.05, 0.02, 0.13])
-        old, new = np.isin(cell, (0, 1)).astype(int), np.isin(cell, (0, 2)).astype(int)
-        result = classay.compare(record([1 - old], np.zeros(150, int)), record([1 - new], np.zeros(150, int)))
-        truth = {"difference": -0.03, "churn": 0.07, "regressions": 0.05}
-        for name, value in truth.items():
-            estimate = getattr(result, name)
-            covered[name] += estimate.low <= value <= estimate.high
-    assert min(covered.values()) >= 180  # 95 % of 200, less five standard errors
 
 
 def test_groups_widen_the_interval():

@@ -96,20 +96,6 @@ def test_systems_are_paired_and_asking_again_is_measured():
     assert words.system_pairs[0].difference.value == pytest.approx(pair.difference.value)
 
 
-@pytest.mark.slow
-def test_kappa_covers_over_items():
-    rng = np.random.default_rng(3)
-    covered = []
-    for _ in range(150):
-        quality = rng.random(80) < 0.4
-        one, other = (np.where(rng.random(80) < 0.15, ~quality, quality).astype(int) for _ in range(2))
-        share = 0.4 * 0.85 + 0.6 * 0.15
-        agree, chance = 0.85**2 + 0.15**2, share**2 + (1 - share) ** 2
-        kappa = classay.judges(pd.DataFrame({"a": one, "b": other}), rating=["a", "b"]).kappa
-        covered.append(kappa.low <= (agree - chance) / (1 - chance) <= kappa.high)
-    assert np.mean(covered) >= 0.88
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

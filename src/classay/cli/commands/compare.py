@@ -40,6 +40,11 @@ def command(
         first, second, table, refits=more, metric=metric, min_effect=min_effect, columns=wanted,
         max_features=max_features, level=level, random_state=seed,
     )  # fmt: skip
+    if fail and not result.refit_churn.known:
+        raise InputError(
+            "--fail needs several fits: with one fit of each version, a refit alone may be worse by as much. Name runs "
+            "with --run, or pass more fits of the old version with --refits."
+        )
     title = f"{result.old} → {result.new}, {result.n_items:,} items"
     figures = {"accuracy, old": result.old_accuracy, "accuracy, new": result.new_accuracy, **result.summary()}
     if result.metric != "accuracy":

@@ -12,21 +12,14 @@ import pandas as pd
 
 from ... import expect, seeds
 from ...arrays import AnyInts, Floats
-from ...intervals import Estimate, of_proportion_by_group, share_around, within_limits
+from ...intervals import Estimate
 from ...regions.columns import checked_table
 from ...regions.find import SearchOptions, find_regions, search_options
 from ...regions.region import Region, p_value_text
 from ...result import Result, figures_frame
 from ..records.labelings import Labelings
 from ..stability.disagreement import as_frame
-from .differences import (
-    METRICS,
-    DifferenceOutcome,
-    FitDifference,
-    as_differences,
-    fit_difference,
-    metric_difference,
-)
+from .differences import METRICS, DifferenceOutcome, apart, as_differences, metric_difference, over_fits
 from .exchange import LEAST_FITS, BoxFamily, p_changed, p_worse
 from .matched import Matched, between, matched, within
 
@@ -83,8 +76,13 @@ class Comparison(Result, unit="share of items"):
 
     @property
     def regression_shown(self) -> bool:
-        """Whether new is shown to be worse by more than `min_effect`: in all items, or in a region."""
-        return self.difference.high < -self.min_effect or bool(self.worse)
+        """Whether new is shown to be worse by more than `min_effect`: in all items, or in a region.
+
+        False if each version has one fit, and for regions if there are too few fits to test them: a refit of the same
+        version may be worse by as much.
+        """
+        in_region = bool(self.worse) and not math.isnan(self.p_beyond)
+        return self.refit_churn.known and (self.difference.high < -self.min_effect or in_region)
 
     def summary(self) -> dict[str, Estimate]:
         """What changed from one version to the next, and the part that a mere refit changes."""
@@ -121,11 +119,13 @@ class Comparison(Result, unit="share of items"):
 
     def answer(self) -> str:
         """Whether the next retraining will change predictions: the first sentence."""
-        changed = f"{self.new} changes {self.churn:.1%} of the predictions of {self.old}"
         if not self.refit_churn.known:
             return (
-                f"{changed}; how much of that a mere refit would change is unknown, as each version has too few fits."
+                f"These two fits, {self.old} and {self.new}, differ in {self.churn:.1%} of their predictions. A refit "
+                "of one version alone may differ as much, so nothing is shown about the versions: pass several fits "
+                "of each, or `refits` of the old one."
             )
+        changed = f"{self.new} changes {self.churn:.1%} of the predictions of {self.old}"
         base = f"a mere refit or rerun of the same version changes {self.refit_churn:.1%}"
         if math.isnan(self.p_beyond):
             return f"{changed}; {base}. Too few fits to test whether more changed: at least {LEAST_FITS} are needed."
@@ -133,9 +133,10 @@ class Comparison(Result, unit="share of items"):
         return f"{changed}; {base}, so {verdict} (p {p_value_text(self.p_beyond)})."
 
     def _sentences(self) -> list[str]:
+        whose = "" if self.refit_churn.known else " of these two fits"
         sentences = [
-            f"Accuracy goes from {self.old_accuracy.value:.3g} to {self.new_accuracy.value:.3g}: a difference of "
-            f"{self.difference:+.3g}, paired over {self.n_items:,} items; {self.regressions.value:.1%} of the items "
+            f"Accuracy{whose} goes from {self.old_accuracy.value:.3g} to {self.new_accuracy.value:.3g}: a difference "
+            f"of {self.difference:+.3g}, paired over {self.n_items:,} items; {self.regressions.value:.1%} of the items "
             f"turn wrong and {self.gains.value:.1%} turn right."
         ]
         if self.metric != "accuracy":
@@ -175,13 +176,14 @@ def compare(
     It misleads if the items are those a version was trained on, or if they were chosen because one version fails there;
     and if fits of both versions share a seed or training sample, as two epochs of one run do: they are then more alike
     than a refit is. Fits must be independent of each other.
-    The interval of the difference is over items, and over fits for versions that have several; with one fit each, it is
-    about these two fits. `p_beyond` is exact if fits can be divided in 20 or more ways (5 against 5, or 1 against 19):
-    under the hypothesis that only the seed or sample changed, each way is equally likely. With fewer fits it is
-    Student's t for one more fit, and with fewer than 3 it is unknown. With a `table` it is that of the largest change
-    in all items and in every range or category of a column. Regions are searched on half of the items and tested on the
-    other half; those of `worse` and `better` must exceed `min_effect`. If a version has several fits, regions are given
-    only where exchanging fits between the versions does not explain them, at 5 %.
+    Intervals are over items, and over fits for versions that have several; a version with one fit is taken to vary as
+    the other one, or as `refits`. With one fit each, all figures are about these two fits, and nothing is shown about
+    the versions: `regression_shown` is False. `p_beyond` is exact if fits can be divided in 20 or more ways (5 against
+    5, or 1 against 19): under the hypothesis that only the seed or sample changed, each way is equally likely. With
+    fewer fits it is Student's t for one more fit, and with fewer than 3 it is unknown. With a `table` it is that of the
+    largest change in all items and in every range or category of a column. Regions are searched on half of the items
+    and tested on the other half; those of `worse` and `better` must exceed `min_effect`. If a version has several fits,
+    regions are given only where exchanging fits between the versions does not explain them, at 5 %.
 
     Parameters
     ----------
@@ -204,12 +206,12 @@ def compare(
     >>> old[:10], new[:30] = 1 - old[:10], 1 - new[:30]
     >>> c = compare(Labelings.from_arrays([old], truth), Labelings.from_arrays([new], truth))
     >>> round(float(c.difference), 3), round(float(c.churn), 3), c.regression_shown
-    (-0.1, 0.1, True)
+    (-0.1, 0.1, False)
 
     References
     ----------
-    Milani Fard, Cormier, Canini & Gupta, Launch and Iterate: Reducing Prediction Churn, NIPS (2016). Bonett & Price,
-    Adjusted Wald Confidence Interval for a Difference of Binomial Proportions Based on Paired Data (2012).
+    Milani Fard, Cormier, Canini & Gupta, Launch and Iterate: Reducing Prediction Churn, NIPS (2016). Agresti &
+    Coull, Approximate is better than "exact" for interval estimation of binomial proportions (1998).
 
     """
     expect.fraction(level, "level")
@@ -224,26 +226,34 @@ def compare(
         search = search_options(frame, None, columns, max_features, min_size, q, 10, level, seed)
         family = BoxFamily(pair.truth.size, frame, search.names, search.min_size)
     churned = _churn(pair, base, family, seed, level)
-    before, after = ((labels == pair.truth).mean(axis=1) for labels in (pair.old, pair.new))
-    difference = _difference(before, after, pair.groups, level)
+    # Refits, if there are any, say how much a version with one fit varies.
+    like = [] if base is pair.old else [base]
+    before, after, *more = ((labels == pair.truth).mean(axis=1) for labels in (pair.old, pair.new, *like))
+    old_right, new_right = before.mean(axis=0), after.mean(axis=0)
+    difference = over_fits(new_right - old_right, [before, after], pair.groups, more).interval(level)
+    turned = [[before * (1 - new_right), old_right * (1 - after)], [(1 - before) * new_right, (1 - old_right) * after]]
+    shares = [
+        over_fits(by_version[-1].mean(axis=0), by_version, pair.groups).interval(level, 0.0)
+        for by_version in ([before], [after], *turned)
+    ]
     regions: dict[str, tuple[Region, ...]] = {}
     n_tested, notes = 0, [*pair.notes, *churned.notes]
     if search is not None:
-        regions, n_tested, more = _regions(pair, base, churned, frame, search, family, least)
-        notes += [note for note in more if note not in notes]
+        regions, n_tested, of_regions = _regions(pair, base, churned, frame, search, family, least)
+        notes += [note for note in of_regions if note not in notes]
     return Comparison(
         old=pair.names[0],
         new=pair.names[1],
         n_items=pair.truth.size,
         old_fits=len(pair.old),
         new_fits=len(pair.new),
-        old_accuracy=_share(before, pair.groups, level),
-        new_accuracy=_share(after, pair.groups, level),
+        old_accuracy=shares[0],
+        new_accuracy=shares[1],
         difference=difference,
         metric=metric,
-        metric_difference=difference if metric == "accuracy" else metric_difference(pair, metric, level, seed),
-        regressions=_share(before.mean(axis=0) * (1 - after), pair.groups, level),
-        gains=_share((1 - before.mean(axis=0)) * after, pair.groups, level),
+        metric_difference=difference if metric == "accuracy" else metric_difference(pair, like, metric, level, seed),
+        regressions=shares[2],
+        gains=shares[3],
         churn=churned.churn,
         refit_churn=churned.refit,
         beyond_refit=churned.beyond,
@@ -257,8 +267,8 @@ def compare(
         items=pd.DataFrame(
             {
                 "truth": pair.classes[pair.truth],
-                "old_right": before.mean(axis=0),
-                "new_right": after.mean(axis=0),
+                "old_right": old_right,
+                "new_right": new_right,
                 "changed": churned.table.mean(axis=0),
             }
         ),
@@ -300,7 +310,8 @@ def _regions(
         found = find_regions(frame, search, outcome, outcome, f"changed regions: {what}")
         regions[what], n_tested = tuple(map(as_differences, found.regions)), n_tested + len(found.tested)
         notes += [note for note in found.notes if note not in notes]
-    return regions, n_tested, [*notes, *(["Regions are about these two fits; a refit may also change them."] * alone)]
+    untested = math.isnan(churned.p_value)
+    return regions, n_tested, [*notes, *(["Regions are about these fits; a refit may also change them."] * untested)]
 
 
 # Churn: what changed, and what a refit changes
@@ -330,87 +341,29 @@ def _base(pair: Matched, more: Matched | None) -> AnyInts:
 
 
 def _churn(pair: Matched, base: AnyInts, family: BoxFamily, seed: int, level: float) -> _Churn:
-    size = pair.classes.size
+    size, groups = pair.classes.size, pair.groups
     table, by_old = between(pair.new, pair.old, size), between(pair.old, pair.new, size)
-    churn = _share(table, pair.groups, level, by_old)
-    if base is not pair.old:
-        table, by_old = between(pair.new, base, size), between(base, pair.new, size)
+    more = [] if base is pair.old else [between(base, pair.new, size)]
+    churn = over_fits(table.mean(axis=0), [table, by_old], groups, more, of_pairs=True).interval(level, 0.0)
+    if more:
+        table, by_old = between(pair.new, base, size), more[0]
     inside = [within(labels, size) for labels in (base, pair.new) if len(labels) > 1]
     unknown = Estimate(math.nan, 0.0, 1.0, level, "unknown: one fit per version")
     if not inside:
         return _Churn(churn, unknown, replace(unknown, low=-1.0), math.nan, table, None, ())
-    refit = within_limits(_mean_share(inside, pair.groups, level), 0.0, 1.0)
+    own = np.mean([each.mean(axis=0) for each in inside], axis=0)
+    # Each pair has two fits, so each of them counts twice.
+    pulls = [2 * apart(each) / len(inside) for each in inside]
+    refit = over_fits(own, pulls, groups, of_pairs=True).interval(level, 0.0)
     p_value = p_changed(base[:, 0], pair.new[:, 0], family, seed)
-    value = float(table.mean() - np.mean([own.mean() for own in inside]))
-    if len(base) < LEAST_FITS:
-        beyond = Estimate(value, -1.0, 1.0, level, "unknown: fewer than 3 fits")
-    elif len(inside) == 2:
-        beyond = _symmetric(table, by_old, inside, pair.groups, value, level)
-    else:
-        beyond = fit_difference(inside[0], table, pair.groups, leave_one_out=True).interval(level)
+    gap = table.mean(axis=0) - own
+    beyond = Estimate(float(gap.mean()), -1.0, 1.0, level, f"unknown: fewer than {LEAST_FITS} fits")
+    if len(base) >= LEAST_FITS:
+        # What each fit adds (jackknife): how far it is from the other version, and from its own.
+        pulls = [across[: len(pull)] - pull for across, pull in zip((by_old, table), pulls)]
+        beyond = over_fits(gap, [table, *pulls][-2:], groups, of_pairs=True).interval(level)
     notes = (FEW_FITS,) if math.isnan(p_value) else ()
     return _Churn(churn, refit, beyond, p_value, table, inside[0] if len(base) > 1 else None, notes)
-
-
-def _symmetric(
-    table: Floats, by_old: Floats, inside: list[Floats], groups: AnyInts | None, value: float, level: float
-) -> Estimate:
-    """Churn minus the mean of both versions' own: each fit's share in it gives the error over fits."""
-    per_item = table.mean(axis=0) - (inside[0].mean(axis=0) + inside[1].mean(axis=0)) / 2
-    items = fit_difference(np.zeros((1, per_item.size)), per_item[None, :], groups)
-    # A jackknife over fits: what the difference would be without each of them.
-    variance = items.error**2
-    for own, across in ((inside[1], table), (inside[0], by_old)):
-        if len(own) < LEAST_FITS:
-            continue
-        pulls = across.mean(axis=1) - own.mean(axis=1)
-        variance += float(pulls.var(ddof=1)) / len(own)
-    df = max(min(len(each) for each in inside) - 1, 1)
-    return FitDifference(value, math.sqrt(variance), df, "items and fits").interval(level)
-
-
-# Shares and differences with intervals
-
-
-def _share(table: Floats, groups: AnyInts | None, level: float, by_other: Floats | None = None) -> Estimate:
-    """The mean of a table of fits x items as a share; `by_other` is the same by fits of the other version."""
-    value = float(table.mean())
-    if len(table) == 1 and (by_other is None or len(by_other) == 1) and np.isin(table, (0.0, 1.0)).all():
-        return of_proportion_by_group(table[0] == 1, groups, level)
-    zeros = np.zeros((1, table.shape[1]))
-    error = fit_difference(zeros, table, groups)
-    variance = error.error**2 - (float(table.mean(axis=1).var(ddof=1)) if len(table) > 1 else 0.0)
-    if by_other is not None and len(by_other) > 1:
-        variance += float(by_other.mean(axis=1).var(ddof=1)) / len(by_other)
-    return share_around(value, math.sqrt(max(variance, 0.0)), level, f"over {error.over}", int(error.df) + 1)
-
-
-def _mean_share(tables: list[Floats], groups: AnyInts | None, level: float) -> Estimate:
-    """The mean churn within versions; each fit is compared with the others, so fits count twice."""
-    means = np.mean([table.mean(axis=0) for table in tables], axis=0)
-    items = fit_difference(np.zeros((1, means.size)), means[None, :], groups)
-    variance, fits = items.error**2, math.inf
-    for table in tables:
-        if len(table) >= LEAST_FITS:
-            variance += 4 * float(table.mean(axis=1).var(ddof=1)) / len(table) / len(tables) ** 2
-            fits = min(fits, len(table))
-    if math.isinf(fits):
-        return share_around(float(means.mean()), items.error, level, f"over {items.over}; these two fits")
-    return share_around(float(means.mean()), math.sqrt(variance), level, f"over {items.over} and fits", int(fits))
-
-
-def _difference(old: Floats, new: Floats, groups: AnyInts | None, level: float) -> Estimate:
-    """Accuracy of new minus old, paired by item."""
-    if groups is None and len(old) == len(new) == 1 and np.isin(old, (0.0, 1.0)).all():
-        # Bonett and Price: one more regression and one more gain, so that few changes do not look certain.
-        lost, won = int((old > new).sum()), int((new > old).sum())
-        n = old.shape[1]
-        down, up = (lost + 1) / (n + 2), (won + 1) / (n + 2)
-        error = math.sqrt((down + up - (up - down) ** 2) / (n + 2))
-        adjusted = FitDifference(up - down, error, math.inf, "items").interval(level)
-        value = (won - lost) / n
-        return replace(adjusted, value=value, low=min(adjusted.low, value), high=max(adjusted.high, value))
-    return fit_difference(old, new, groups).interval(level)
 
 
 def _rows(table: Any, old: Labelings, pair: Matched) -> Any:

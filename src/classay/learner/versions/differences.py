@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,11 +11,10 @@ from scipy import stats
 
 from ... import seeds
 from ...arrays import AnyInts, Floats, Mask
-from ...intervals import Estimate, by_group
+from ...intervals import ROUNDING, Estimate, bounded, by_group
 from ...regions.outcome import RepeatedOutcome, Rows
 from ...regions.region import Region
 from ..scores.scorers import count_figures
-from .exchange import LEAST_FITS
 from .matched import Matched
 
 RESAMPLES = 400
@@ -26,22 +26,28 @@ METRICS = {"accuracy": "accuracy", "balanced_accuracy": "balanced_accuracy", "f1
 """Metrics of the confusion matrix by which versions are compared, and their names among the figures of counts."""
 
 
-def metric_difference(pair: Matched, metric: str, level: float, seed: int) -> Estimate:
-    """The metric of new − that of old, with the percentile interval of a bootstrap over items (or groups)."""
-    figure, size = METRICS[metric], pair.classes.size
-    cells = [[pair.truth.astype(np.int64) * size + fit for fit in _fits(labels)] for labels in (pair.old, pair.new)]
+def metric_difference(pair: Matched, refits: Sequence[AnyInts], metric: str, level: float, seed: int) -> Estimate:
+    """The metric of new − that of old, with the error of a bootstrap over items (or groups), and of the fits."""
+    figure, size, versions = METRICS[metric], pair.classes.size, (pair.old, pair.new, *refits)
+    cells = [[pair.truth.astype(np.int64) * size + fit for fit in _fits(labels)] for labels in versions]
 
-    def value(weights: Floats | None) -> float:
+    def by_fit(weights: Floats | None) -> list[Floats]:
         counts = [np.stack([np.bincount(fit, weights, size * size) for fit in version]) for version in cells]
-        old, new = (float(count_figures(each.reshape(-1, size, size))[figure].mean()) for each in counts)
-        return new - old
+        return [count_figures(each.reshape(-1, size, size))[figure][:, None] for each in counts]
+
+    def gap(weights: Floats | None) -> float:
+        old, new, *_ = by_fit(weights)
+        return float(new.mean() - old.mean())
 
     generator = seeds.generator(seed, "metric")
     unit = np.arange(pair.truth.size) if pair.groups is None else np.unique(pair.groups, return_inverse=True)[1]
-    drawn = [value(generator.poisson(1.0, int(unit.max()) + 1).astype(float)[unit]) for _ in range(RESAMPLES)]
-    low, high = np.quantile(drawn, [0.5 - level / 2, 0.5 + level / 2])
-    kind, whole = f"over {'items' if pair.groups is None else 'groups of items'}, by bootstrap", value(None)
-    return Estimate(whole, min(float(low), whole), max(float(high), whole), level, kind)
+    drawn = [gap(generator.poisson(1.0, int(unit.max()) + 1).astype(float)[unit]) for _ in range(RESAMPLES)]
+    # Each class counts alike, so the rarest one has the fewest items that could change the metric.
+    rarest = min(np.unique(unit[pair.truth == code]).size for code in np.unique(pair.truth))
+    old, new, *more = by_fit(None)
+    mean = combined(gap(None), float(np.var(drawn, ddof=1)), rarest, [old, new], pair.groups, more)
+    most = 2.0 if metric == "mcc" else 1.0
+    return mean.interval(level, -most, most)
 
 
 def _fits(labels: AnyInts) -> AnyInts:
@@ -50,67 +56,95 @@ def _fits(labels: AnyInts) -> AnyInts:
     return chosen
 
 
-# A difference between two versions, with its error over items and over fits.
+# A mean over items and fits, such as a share or a difference of two versions, with its error over both.
 # A version is one fit of many that its learner could have given: if it has several, how much they differ is part of
 # the error.
 
 
 @dataclass(frozen=True)
-class FitDifference:
-    """A mean difference, its standard error and degrees of freedom. `over` says what it varies over."""
+class FitMean:
+    """A mean, its standard error and degrees of freedom. `over` says what it varies over.
+
+    `units` is how many items, groups of items or fits could have differed on their own.
+    """
 
     value: float
     error: float
     df: float
+    units: int
     over: str
 
-    def interval(self, level: float) -> Estimate:
-        """The difference with Student's interval, from −1 to 1."""
-        reach = float(stats.t.ppf(0.5 + level / 2, self.df)) * self.error
-        return Estimate(
-            self.value, max(self.value - reach, -1.0), min(self.value + reach, 1.0), level, f"over {self.over}"
-        )
+    def interval(self, level: float, least: float = -1.0, most: float = 1.0) -> Estimate:
+        """The mean, of values from `least` to `most`, with its interval."""
+        if math.isinf(self.error):
+            return Estimate(self.value, least, most, level, f"over {self.over}")
+        draws = int(self.df) + 1
+        return bounded(self.value, self.error, self.units, level, f"over {self.over}", draws, least, most)
 
     def p_above(self, least: float = 0.0) -> float:
         """P-value that the difference is not above `least`."""
-        if self.error == 0:
+        if self.error < ROUNDING:
             # All items changed alike: they cannot show more than that each of them points the same way.
             return 1.0 if self.value <= least else 0.5 ** min(self.df + 1, 1000.0)
         return float(stats.t.sf((self.value - least) / self.error, self.df))
 
 
-def fit_difference(old: Floats, new: Floats, groups: AnyInts | None, *, leave_one_out: bool = False) -> FitDifference:
-    """Mean of `new` minus mean of `old`, tables of fits x items.
+def over_fits(
+    values: Floats,
+    tables: Sequence[Floats],
+    groups: AnyInts | None,
+    like: Sequence[Floats] = (),
+    *,
+    of_pairs: bool = False,
+) -> FitMean:
+    """The mean of a value per item, with the error over items (or groups) and over the fits of each version.
 
-    Variance = that of the items' differences (over groups, if there are any) + that of the fits of each version. A
-    version with one fit is taken to vary as the other one does; if both have one, the two fits are what is compared and
-    only items vary.
-
-    leave_one_out: whether `old` has how far each fit is from the other fits of its version. Those means share fits, so
-    they vary by ((U − 2)/(U − 1))² too little.
+    tables: of each version (fits, items), what each fit contributes
+    like: the same of more fits, from which it is known how much a version with one fit varies
+    of_pairs: whether fits are compared: if none differs from any other anywhere, it is fits that may, rarely
     """
-    gap = by_group((new.mean(axis=0) - old.mean(axis=0))[None, :], groups)[0]
-    value = float(new.mean() - old.mean())
-    items = float(gap.var(ddof=1)) / gap.size if gap.size > 1 else math.inf
-    spread: list[tuple[float, int] | None] = []
-    for table, shared in ((old, leave_one_out), (new, False)):
-        units = len(table)
-        if units < (LEAST_FITS if shared else 2):
-            spread.append(None)
-            continue
-        inflation = ((units - 1) / (units - 2)) ** 2 if shared else 1.0
-        spread.append((float(table.mean(axis=1).var(ddof=1)) * inflation, units - 1))
-    known = [each for each in spread if each is not None]
+    by_unit = by_group(values[None, :], groups)[0]
+    variance = float(by_unit.var(ddof=1)) / by_unit.size if by_unit.size > 1 else math.inf
+    mean = combined(float(values.mean()), variance, by_unit.size, tables, groups, like)
+    several = [len(table) for table in tables if of_pairs and len(table) > 1]
+    return replace(mean, units=min(mean.units, *several)) if several and mean.error < ROUNDING else mean
+
+
+def combined(
+    value: float,
+    variance: float,
+    units: int,
+    tables: Sequence[Floats],
+    groups: AnyInts | None,
+    like: Sequence[Floats] = (),
+) -> FitMean:
+    """A value whose variance over items is known, with that of the fits of each version added.
+
+    A version with one fit is taken to vary as `like`, or as the other one does; if all have one, these fits are what is
+    compared and only items vary. Degrees of freedom are those of Welch and Satterthwaite.
+    """
+    sources = [table.mean(axis=1) for table in (*tables, *like)]
+    known = [place for place, means in enumerate(sources) if means.size > 1]
     noun = "items" if groups is None else "groups of items"
     if not known:
-        return FitDifference(value, math.sqrt(items), max(gap.size - 1, 1), noun)
-    parts = [(items, gap.size - 1)]
-    for table, own in zip((old, new), spread):
-        variance, df = own or known[0]
-        parts.append((variance / len(table), df))
-    total = sum(variance for variance, _ in parts)
-    df = total**2 / max(sum(variance**2 / max(own, 1) for variance, own in parts), 1e-300) if total > 0 else gap.size
-    return FitDifference(value, math.sqrt(total), max(df, 1.0), f"{noun} and fits")
+        return FitMean(value, math.sqrt(variance), max(units - 1, 1), units, f"{noun}; for these fits")
+    times = np.zeros(len(sources))
+    for place, table in enumerate(tables):
+        times[place if place in known else known[-1]] += 1 / len(table)
+    parts = [(variance, units - 1)]
+    parts += [(times[place] * float(sources[place].var(ddof=1)), sources[place].size - 1) for place in known]
+    total = sum(part for part, _ in parts)
+    df = total**2 / max(sum(part**2 / max(own, 1) for part, own in parts), 1e-300) if 0 < total < math.inf else units
+    return FitMean(value, math.sqrt(total), max(df, 1.0), units, f"{noun} and fits")
+
+
+def apart(own: Floats) -> Floats:
+    """How far each fit is from the others (U, n), so that its rows vary as if they shared no fits.
+
+    Those means share fits, so they vary by ((U − 2)/(U − 1))² too little. Two fits are one pair, which cannot vary.
+    """
+    units = len(own)
+    return own * ((units - 1) / (units - 2)) if units > 2 else own[:1]
 
 
 # Where a difference gathers: regions of a table, tested on items that were not searched.
@@ -121,6 +155,8 @@ class DifferenceOutcome(RepeatedOutcome):
 
     For the search, differences from −1 to 1 are mapped to 0 to 1, so that 0.5 is no difference. A part is tested with
     the error over items and fits: its difference must be above `least`, and above that of the rest.
+
+    leave_one_out: whether `old` has how far each fit is from the other fits of its version
     """
 
     def __init__(
@@ -158,10 +194,10 @@ class DifferenceOutcome(RepeatedOutcome):
     def rate(self, part: Mask, level: float) -> Estimate:
         return self._difference(part).interval(level)
 
-    def _difference(self, part: Mask) -> FitDifference:
-        return fit_difference(
-            self.old[:, part], self.new[:, part], self._groups_at(part), leave_one_out=self.leave_one_out
-        )
+    def _difference(self, part: Mask) -> FitMean:
+        old, new = self.old[:, part], self.new[:, part]
+        tables = [apart(old) if self.leave_one_out else old, new]
+        return over_fits(new.mean(axis=0) - old.mean(axis=0), tables, self._groups_at(part))
 
 
 def as_differences(region: Region) -> Region:

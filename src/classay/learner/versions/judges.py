@@ -17,7 +17,7 @@ from ... import expect
 from ...arrays import AnyInts, Floats
 from ...expect import InputError, shown
 from ...frames import pandas_of
-from ...intervals import Estimate, around, share_around
+from ...intervals import ROUNDING, Estimate, of_mean, positive_around
 from ...result import Result, parts_of
 from ..records.codecs import MISSING
 from ..records.labelings import Labelings
@@ -260,8 +260,11 @@ def judges(
     system_pairs: list[SystemPair] = []
     if systems is not None:
         numbers = np.append(_numbers(table, values), np.nan)  # the last is that of no answer
+        ends = [*numbers[np.isfinite(numbers)], *map(float, (values or {}).values())]
+        # If all ratings are the same number, how far others would be from it is unknown.
+        scale = (min(ends), max(ends)) if min(ends) < max(ends) else (-math.inf, math.inf)
         for rater, labels in zip(names, table.labels):
-            _add_systems(scores, system_pairs, rater, numbers[labels], systems, questions, level)
+            _add_systems(scores, system_pairs, rater, numbers[labels], systems, questions, scale, level)
     return Judges(
         n_items=table.labels.shape[2],
         categories=tuple(str(name) for name in table.classes),
@@ -360,12 +363,7 @@ def _parts(first: Floats, second: Floats) -> tuple[Floats, Floats, float]:
 
 def _share(values: Floats, level: float) -> Estimate:
     """The mean of a share of each item, over items."""
-    value = float(values.mean())
-    if np.ptp(values) == 0:
-        # No item differs: as many items as these have shown nothing else.
-        rare = 1 - (1 - level) ** (1 / values.size)
-        return Estimate(value, value * (1 - rare), value + (1 - value) * rare, level, OVER)
-    return share_around(value, float(values.std(ddof=1)) / math.sqrt(values.size), level, OVER, values.size)
+    return of_mean(values, level, OVER, (0.0, 1.0))
 
 
 def _beyond(same: Floats, expected: Floats, chance: float, level: float) -> Estimate:
@@ -374,13 +372,13 @@ def _beyond(same: Floats, expected: Floats, chance: float, level: float) -> Esti
         return Estimate(math.nan, -1.0, 1.0, level, "undefined: all ratings are the same")
     agreement = float(same.mean())
     value = (agreement - chance) / (1 - chance)
-    if value >= 1:
-        low = (_share(same, level).low - chance) / (1 - chance)
-        return Estimate(1.0, max(low, -1.0), 1.0, level, OVER)
     pulls = (same - agreement) / (1 - chance) - (1 - agreement) / (1 - chance) ** 2 * (expected - 2 * chance)
-    error = float(pulls.std(ddof=1)) / math.sqrt(same.size)
-    reach = around(0.0, error / (1 - value), level, draws=same.size).high
-    low, high = (1 - (1 - value) * math.exp(sign * min(reach, 700.0)) for sign in (1, -1))
+    error = float(pulls.std(ddof=1)) / math.sqrt(same.size) if same.size > 1 else 0.0
+    if error < ROUNDING:  # as agreement, where nothing varied
+        low, high = ((end - chance) / (1 - chance) for end in (_share(same, level).low, _share(same, level).high))
+    else:
+        missing = positive_around(1 - value, error, level, draws=same.size)
+        low, high = 1 - missing.high, 1 - missing.low
     return Estimate(value, max(low, -1.0), high, level, OVER)
 
 
@@ -425,20 +423,25 @@ def _add_systems(
     rated: Floats,
     systems: NDArray[Any],
     questions: NDArray[Any] | None,
+    scale: tuple[float, float],
     level: float,
 ) -> None:
-    """The scores of all systems by one rater, and their differences, from the numbers (runs, items) it gave."""
+    """The scores of all systems by one rater, and their differences, from the numbers (runs, items) it gave.
+
+    Numbers are within the `scale`.
+    """
     runs = np.isfinite(rated).sum(axis=0)
     mean = np.nansum(rated, axis=0) / np.maximum(runs, 1)
     # Variance of a single rating at an item, from its runs; without several, none is known.
     spread = np.nansum((rated - mean) ** 2, axis=0) / np.maximum(runs - 1, 1)
     spread[runs < 2] = np.nan
     by_question: dict[str, pd.DataFrame] = {}
+    least, most = scale
     for name in dict.fromkeys(systems.tolist()):
         own = np.flatnonzero((systems == name) & (runs > 0))
         if own.size < 2:
             continue
-        score = _over_items(mean[own], level, OVER)
+        score = of_mean(mean[own], level, OVER, (least, most))
         scores.append(SystemScore(rater, name, score, _moved(spread[own], own.size)))
         index = own if questions is None else questions[own]
         by_question[name] = pd.DataFrame({"mean": mean[own], "spread": spread[own]}, index=index)
@@ -447,14 +450,10 @@ def _add_systems(
         joined = pd.merge(*both, left_index=True, right_index=True, suffixes=("_one", "_other"))
         if len(joined) < 2:
             continue
-        difference = _over_items((joined["mean_one"] - joined["mean_other"]).to_numpy(), level, f"{OVER}, paired")
+        gaps = (joined["mean_one"] - joined["mean_other"]).to_numpy()
+        difference = of_mean(gaps, level, f"{OVER}, paired", (least - most, most - least))
         again = _moved((joined["spread_one"] + joined["spread_other"]).to_numpy(), len(joined))
         pairs.append(SystemPair(rater, one, other, difference, again, _reversal(difference.value, again)))
-
-
-def _over_items(values: Floats, level: float, kind: str) -> Estimate:
-    error = float(values.std(ddof=1)) / math.sqrt(values.size)
-    return around(float(values.mean()), error, level, kind, values.size)
 
 
 def _moved(spread: Floats, items: int) -> float:
