@@ -14,6 +14,8 @@ from .expect import InputError, fraction
 OF_GROUPS = "of a proportion, over groups"
 AT_LEAST = "at least"
 """A kind that begins so marks a value as a lower limit, not the best guess."""
+BETWEEN = "between"
+"""A kind that begins so marks a value, known or not, that says less than its range."""
 ROUNDING = 1e-9
 """Sums of many values leave some 1e-12 where they are 0."""
 
@@ -24,12 +26,12 @@ class Estimate:
 
     `kind` says what the interval is over ("over holdouts", "of a proportion"). A `value` of NaN means unknown:
     the data cannot identify it, and `low` and `high` are then the range that is possible. A kind that begins with "at
-    least" means that the value is a lower limit.
+    least" means that the value is a lower limit, "between" that only the range is to be printed.
 
     >>> Estimate(2.94, 2.87, 3.01, kind="over holdouts")
     2.94 [2.87, 3.01]
-    >>> Estimate(0.49, 0.41, 5.3, kind="at least: from 3 points")
-    at least 0.49 [0.41, 5.3]
+    >>> Estimate(0.49, 0.41, 5.3, kind="at least: from 3 points"), Estimate(0, 0, 1.2, kind="between: few refits")
+    (at least 0.49 [0.41, 5.3], between 0 and 1.2)
     """
 
     value: float
@@ -53,6 +55,8 @@ class Estimate:
 
     def __format__(self, spec: str) -> str:
         spec = spec or ".3g"
+        if self.kind.startswith(BETWEEN):
+            return f"{BETWEEN} {self.low:{spec}} and {self.high:{spec}}"
         if not self.known:
             return f"unknown [{self.low:{spec}}, {self.high:{spec}}]"
         return f"{self.prefix}{self.value:{spec}} [{self.low:{spec}}, {self.high:{spec}}]"

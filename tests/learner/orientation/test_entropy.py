@@ -97,7 +97,8 @@ def test_one_refit_shows_nothing_of_training_randomness():
 def test_no_variation_is_zero_with_an_interval_that_is_not():
     estimate = entropy.within(count(np.tile(np.arange(20)[:, None], (3, 1, 5)).reshape(3, 20, 5)), 5.0)
     assert (estimate.value, estimate.low) == (0.0, 0.0)
-    assert 0 < estimate.high < 0.5
+    # Of 20 subsets none varied: those that do are rarer than 1 − .05^(1/20), but may have all five bits.
+    assert estimate.high == pytest.approx(5 * (1 - 0.05 ** (1 / 20)))
 
 
 def test_more_refits_narrow_the_range():

@@ -45,7 +45,7 @@ def test_a_lower_limit_is_no_estimate():
         labels = np.random.default_rng(seed).integers(10, size=(60, 3, 50))
         o = classay.orientation(Labelings.from_arrays(labels, np.arange(50) % 10), holdout_size=5, holdouts=30)
         wrong += o.capacity.known and o.capacity.value > 0
-        assert o.capacity.known or any("Capacity is not identified" in note for note in o.notes)
+        assert o.capacity.known or any("Capacity is between 0 and" in note for note in o.notes)
     assert wrong <= 1
 
 
@@ -103,24 +103,6 @@ def test_a_deterministic_learner_has_no_other_part_and_one_refit_leaves_it_unkno
     assert curve.expressivity[2].known
     assert f"expressivity in bits by number of points, 2: {curve.expressivity[2]}" in str(curve)
     assert "Capacity and stochasticity are unknown" in str(curve)
-
-
-def pooled(n_subsets=400, refits=4, n_points=13, pool=300, seed=0):
-    """Every refit has one of a pool of labelings: they repeat over subsets, but hardly on one subset."""
-    rng = np.random.default_rng(seed)
-    labelings = rng.integers(2, size=(pool, n_points))
-    return Labelings.from_arrays(labelings[rng.integers(pool, size=(n_subsets, refits))], np.arange(n_points) % 2)
-
-
-def test_what_is_not_repeated_is_said():
-    """ "Labelings hardly repeat over subsets" was said where only the refits on one subset hardly did."""
-    o = classay.orientation(pooled(), holdout_size=13, holdouts=3)
-    assert not o.expressivity.prefix
-    assert o.stochasticity.prefix
-    notes = " ".join(map(str, o.notes))
-    assert "refits on a subset hardly repeat a labeling" in notes
-    assert "over subsets" not in notes
-    assert "labelings hardly repeat" not in o.capacity.kind
 
 
 @pytest.fixture(scope="module")

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from ...arrays import Floats
 from ...expect import InputError, shown, whole
-from ...intervals import Estimate, around, crossed_standard_error, within_limits
+from ...intervals import Estimate, crossed_standard_error
 from ..records.labelings import Labelings
-from .entropy import interval_kind, p_log_p
+from .entropy import interval_kind, over_subsets, p_log_p
 
 MOST_ENUMERATED = 2**16
 """With more labelings than this, the size of a target must be given."""
@@ -109,8 +109,7 @@ class Biases(dict[int, Estimate]):
 
 def bias_of(hits: Floats, p: float, level: float, kind: str) -> Estimate:
     """Share of refits that hit a target, over holdouts and subsets (M, K), minus the chance of that."""
-    error = crossed_standard_error(hits)
-    return within_limits(around(float(hits.mean()) - p, error, level, kind, hits.shape[1]), -p, 1 - p)
+    return over_subsets(float(hits.mean()) - p, crossed_standard_error(hits), hits.shape[1], level, kind, -p, 1 - p)
 
 
 def _asked(record: Labelings, holdouts: NDArray[np.int64], target: Callable[..., Any]) -> Floats:

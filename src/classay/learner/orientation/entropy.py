@@ -22,12 +22,13 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
+from scipy import sparse
+from scipy.optimize import brentq, linprog
 from scipy.stats import binom, chi2
 
 from ... import expect, seeds
 from ...arrays import AnyInts, Floats
-from ...intervals import Estimate, around, crossed_standard_error, normal_quantile, within_limits
+from ...intervals import Estimate, around, bounded, crossed_standard_error, normal_quantile
 from ..records.base import TRAINING, Refits
 
 KIND = "over subsets and holdouts"
@@ -35,6 +36,8 @@ KIND = "over subsets and holdouts"
 UNSOLVED = "all that is possible: the range could not be computed"
 # Above this many labelings the grid cannot represent 1/|Ω|; rarer cells are beyond what refits show anyway.
 MOST_CELLS = 4096
+# Above this share of predictions that no second subset repeats, entropies depend on labelings that were not seen.
+MOST_UNREPEATED = 0.1
 # How far a mixture may move in directions that hardly change the entropy, relative to the direction that does.
 SIDEWAYS = 0.7
 
@@ -77,11 +80,68 @@ def jackknife_overall(counts: Counts) -> Floats:
 
 
 def overall(counts: Counts, log2_labelings: float, level: float = 0.95, kind: str = KIND) -> Estimate:
-    """Expressivity: mean H(P_D) over holdouts, jackknifed, with an interval over subsets and holdouts."""
+    """Expressivity: mean H(P_D) over holdouts, jackknifed, with an interval over subsets and holdouts.
+
+    The interval is made on the scale of q, the share of subsets that deviate from the rest if H is as high as such a
+    share allows: H = H2(q) + q·log2(|Ω| − 1). So it is wide where few subsets deviate, and also if none does.
+    """
     pseudo = jackknife_overall(counts)
-    value = max(float(np.minimum(pseudo.mean(axis=1), log2_labelings).mean()), 0.0)
-    error = crossed_standard_error(pseudo)
-    return within_limits(around(value, error, level, kind, counts.n_subsets), 0.0, log2_labelings)
+    # Labelings that occur, or may, cannot vary more than if all were equally frequent.
+    value = float(np.minimum(pseudo.mean(axis=1), np.log2(counts.support)).mean())
+    value = min(max(value, 0.0), log2_labelings)
+    share = _deviating(value, log2_labelings)
+    # Near the top of H(q) its slope is 0, and an error cannot be divided by it.
+    slope = max(_most_entropy(share + 1e-6, log2_labelings) - _most_entropy(share - 1e-6, log2_labelings), 1e-6) / 2e-6
+    around_share = over_subsets(share, crossed_standard_error(pseudo) / slope, counts.n_subsets, level)
+    low, high = (_most_entropy(end, log2_labelings) for end in (around_share.low, around_share.high))
+    # Near its top the entropy only falls, by a square: this factor is exact if subsets differ in one direction.
+    low -= (1 + normal_quantile(level) ** 2) / math.sqrt(2) * _error_of_squares(counts)
+    return Estimate(value, max(min(low, value), 0.0), max(high, value), level, kind)
+
+
+def _error_of_squares(counts: Counts) -> float:
+    """Standard error of the term of H(P_D) that is quadratic in the deviations of subsets, in bits.
+
+    Two subsets have the product Σ p_k p_l / P_D − 1, mean over holdouts; it is large if all of them move together.
+    """
+    n_subsets, everything = counts.n_subsets, counts.n_subsets * counts.n_refits
+    scaled = counts.count / counts.n_refits / np.sqrt(counts.n_holdouts * counts.total / everything)
+    table = sparse.csr_array((scaled, (counts.subset, counts.labeling)))
+    products = (table @ table.T).toarray()[~np.eye(n_subsets, dtype=bool)] - 1
+    return math.sqrt(2 * float((products**2).mean())) / (2 * math.log(2) * n_subsets)
+
+
+def _most_entropy(share: float, log2_labelings: float) -> float:
+    """The highest entropy, in bits, if one labeling has all but this share of the mass."""
+    share = min(max(share, 0.0), 1 - 2.0**-log2_labelings)
+    others = log2_labelings + math.log1p(-(2.0**-log2_labelings)) / math.log(2)
+    return float(p_log_p(np.array([share, 1 - share])).sum()) + share * others
+
+
+def _deviating(entropy: float, log2_labelings: float) -> float:
+    """The share with this `_most_entropy`."""
+    top = 1 - 2.0**-log2_labelings
+    if entropy >= _most_entropy(top, log2_labelings):
+        return top
+    return float(brentq(lambda share: _most_entropy(share, log2_labelings) - entropy, 0.0, top))
+
+
+def over_subsets(
+    value: float,
+    error: float,
+    n_subsets: int,
+    level: float = 0.95,
+    kind: str = KIND,
+    least: float = 0.0,
+    most: float = 1.0,
+) -> Estimate:
+    """An interval around a mean over subsets and holdouts of values from `least` to `most`.
+
+    The less holdouts deviate together, the more a subset counts for; but one more subset may deviate on all of them.
+    """
+    share, spread = (value - least) / (most - least), error / (most - least)
+    units = n_subsets * (n_subsets * share * (1 - share) + 1) / ((n_subsets * spread) ** 2 + 1)
+    return bounded(value, error, units, level, kind, n_subsets, least, most)
 
 
 def unrepeated(counts: Counts) -> float:
@@ -97,14 +157,23 @@ def within(counts: Counts, log2_labelings: float, level: float = 0.95, kind: str
     """
     if counts.n_refits == 1:
         return Estimate(math.nan, 0.0, log2_labelings, level, "unknown: one refit per subset")
-    histogram = counts.histogram[:, :, 1:].astype(float)
-    fit = _fit_mixture(histogram, counts.n_refits, log2_labelings)
-    low, high = _allowed(fit, histogram, log2_labelings, normal_quantile(level))
+    histogram, most = counts.histogram[:, :, 1:].astype(float), log2_labelings
+    if unrepeated(counts) <= MOST_UNREPEATED:
+        # A subset has no labelings but those of all subsets together, and hardly any of these was missed.
+        most = min(math.log2(float(counts.support.mean()) + 1), log2_labelings)
+    fit = _fit_mixture(histogram, counts.n_refits, most)
+    low, high = _allowed(fit, histogram, most, around(0.0, 1.0, level, draws=counts.n_subsets).high)
     nothing_varies = bool((counts.count == counts.n_refits).all())
     value = 0.0 if nothing_varies else min(fit.entropy, log2_labelings)
     if low is None or high is None:
         return Estimate(value, 0.0, log2_labelings, level, UNSOLVED)
-    return Estimate(value, min(low, value), max(min(high, log2_labelings), value), level, kind)
+    # Where few subsets vary, or none, what they have in common says little of the others.
+    plain = plugin_within(counts)
+    rare = over_subsets(
+        float(plain.mean()), crossed_standard_error(plain), counts.n_subsets, level, kind, 0.0, log2_labelings
+    )
+    low, high = min(low, value + rare.low - rare.value, value), max(high, value + rare.high - rare.value, value)
+    return Estimate(value, max(low, 0.0), min(high, log2_labelings), level, kind)
 
 
 def least_within(counts: Counts, level: float = 0.95) -> float:
@@ -285,14 +354,15 @@ def number_labelings(labels: AnyInts, holdouts: AnyInts, n_classes: int) -> NDAr
 class Counts:
     """Counts of labelings over M holdouts, K subsets and R refits. Build it with `count`.
 
-    Cells are sorted by holdout and labeling: `holdout`, `subset` and `count` of each, and `total`, how often its
-    labeling occurs over all subsets of that holdout.
+    Cells are sorted by holdout and labeling: `holdout`, `labeling`, `subset` and `count` of each, and `total`, how
+    often its labeling occurs over all subsets of that holdout.
     """
 
     n_holdouts: int
     n_subsets: int
     n_refits: int
     holdout: NDArray[np.int64]
+    labeling: NDArray[np.int64]
     subset: NDArray[np.int64]
     count: NDArray[np.int64]
     total: NDArray[np.int64]
@@ -303,6 +373,17 @@ class Counts:
         shape = (self.n_holdouts, self.n_subsets, self.n_refits + 1)
         place = np.ravel_multi_index((self.holdout, self.subset, self.count), shape)
         return np.bincount(place, minlength=int(np.prod(shape))).reshape(shape)
+
+    @cached_property
+    def support(self) -> Floats:
+        """(M,): how many labelings a holdout has, with those that were not seen (Chao, 1987)."""
+        subsets = np.bincount(self.labeling)
+        of = self.holdout[np.flatnonzero(np.diff(self.labeling, prepend=-1))]
+        seen, once, twice = (
+            np.bincount(of[chosen], minlength=self.n_holdouts) for chosen in (subsets > 0, subsets == 1, subsets == 2)
+        )
+        labelings: Floats = seen + once * (once - 1) / (2 * (twice + 1))
+        return labelings
 
     def sum_by_subset(self, values: Floats) -> Floats:
         """Add up values of cells within each holdout and subset: (M, K)."""
@@ -330,7 +411,7 @@ def count(numbers: NDArray[np.int64]) -> Counts:
     starts_labeling[1:] = (holdout[1:] != holdout[:-1]) | (labeling[1:] != labeling[:-1])
     group = np.cumsum(starts_labeling) - 1
     total = np.bincount(group, weights=cell_count).astype(np.int64)[group]
-    return Counts(n_holdouts, n_subsets, n_refits, holdout, subset, cell_count, total)
+    return Counts(n_holdouts, n_subsets, n_refits, holdout, group, subset, cell_count, total)
 
 
 # Which test points are grouped into holdouts, and what an interval over holdouts is about.

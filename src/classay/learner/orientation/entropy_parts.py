@@ -20,8 +20,11 @@ from ...arrays import AnyInts, Floats
 from ...expect import counted
 from ...intervals import (
     AT_LEAST,
+    BETWEEN,
+    ROUNDING,
     Estimate,
     around,
+    bounded,
     crossed_standard_error,
     difference,
     exact,
@@ -32,12 +35,12 @@ from ...intervals import (
 from ...result import Result
 from ..records.labelings import Labelings
 from . import entropy
-from .entropy import USUAL_SIZE, Counts, count, draw_holdouts, number_labelings
+from .entropy import MOST_UNREPEATED, USUAL_SIZE, Counts, count, draw_holdouts, number_labelings
 
-# Above this share of predictions that no second subset repeats, H(P_D) depends on labelings that were not seen.
-MOST_UNREPEATED = 0.1
 # A range of stochasticity wider than this, in bits, is reported.
 WIDEST = 1.0
+# A capacity that may be 0 and may be more than this, in bits, is a range and not 0.
+WIDEST_AT_NOTHING = 0.25
 FEW_LABELINGS = 243
 OVER_SUBSETS, ON_A_SUBSET = "labelings hardly repeat", "refits on a subset hardly repeat a labeling"
 # Below this many subsets the jackknife leaves a bias that matters.
@@ -99,7 +102,10 @@ def plugin_orientation(held: HoldoutLabels) -> PluginOrientation:
     def mean(values: Floats) -> Estimate:
         if np.isnan(values).any():
             return Estimate(math.nan, 0.0, held.log2_labelings, held.level, "unknown: one refit per subset")
-        return of_mean(values, held.level, "of these subsets, over holdouts")
+        kind = "of these subsets, over holdouts"
+        if values.size > 1 and np.ptp(values) > ROUNDING:
+            return of_mean(values, held.level, kind)
+        return bounded(float(values.mean()), 0.0, values.size, held.level, kind, most=held.log2_labelings)
 
     return PluginOrientation(mean(overall), mean(within), mean(overall - within))
 
@@ -149,38 +155,39 @@ def parts(held: HoldoutLabels) -> EntropyParts:
     counts, level, most = held.counts, held.level, held.log2_labelings
     overall = entropy.overall(counts, most, level, held.kind)
     within = exact(0.0, "exact: deterministic", level) if held.deterministic else _within(held)
-    if not within.known and overall.high == 0:
+    if not within.known and overall.value == 0:
         within = overall  # what never varies does not vary by training randomness either
     unrepeated = entropy.unrepeated(counts)
-    repeats = unrepeated <= MOST_UNREPEATED
-    identified = repeats and not within.prefix
+    identified = unrepeated <= MOST_UNREPEATED
     # What one point less shows, or what five do if there are many more.
     fewer = None if identified or held.size == 1 else parts(held.first(min(held.size - 1, USUAL_SIZE)))
     if within.prefix and fewer is not None:
         within = _at_least(within, fewer.stochasticity.low)
-    if not repeats:
+    if not identified:
         low = max(overall.low, 0.0 if fewer is None else fewer.expressivity.low, within.low if within.known else 0.0)
         high = max(min(overall_ceiling(held), most), overall.high, low)
         overall = Estimate(low, low, high, level, f"{AT_LEAST}: {OVER_SUBSETS}, {held.kind}")
-    notes = _notes_on_expressivity(overall, unrepeated, counts)
+    notes = _notes_on_expressivity(overall, unrepeated, held)
     if not within.known:
         unknown = Estimate(math.nan, 0.0, overall.high, level, within.kind)
         notes.append("Stochasticity is unknown: there is one refit per subset. Record with repeats=10.")
         return EntropyParts(overall, unknown, unknown, held.size, identified, None, tuple(notes))
 
     # Training randomness cannot exceed the total.
-    value = min(within.value, overall.value if repeats else overall.high)
+    value = min(within.value, overall.value if identified else overall.high)
     within = replace(within, value=value, low=min(within.low, value), high=max(min(within.high, overall.high), value))
     overall = replace(overall, low=max(overall.low, within.low))
     if held.deterministic:
         capacity = overall
     elif identified:
         capacity = difference(overall, within, held.kind)
+        if overall.value > 0 and capacity.high > max(WIDEST_AT_NOTHING, 20 * capacity.value):
+            capacity = replace(capacity, kind=f"{BETWEEN}: all may be training randomness, {held.kind}")
     else:
-        capacity, note = _least_capacity(overall, within, fewer, held, ON_A_SUBSET if repeats else OVER_SUBSETS)
+        capacity, note = _least_capacity(overall, within, fewer, held)
         notes.append(note)
     capacity = within_limits(capacity, 0.0, most)
-    notes += _notes_on_stochasticity(within, counts)
+    notes += _notes_on_stochasticity(within, held)
     countable = (held.size, capacity) if identified else None if fewer is None else fewer.countable
     return EntropyParts(overall, within, capacity, held.size, identified, countable, tuple(notes))
 
@@ -195,38 +202,36 @@ def _within(held: HoldoutLabels) -> Estimate:
     value = min(within.value, single.value)
     high = max(min(within.high, single.high), value)
     # With too many labelings for the fit, it saturates. Where counts set no upper limit, its value says nothing.
-    saturated = held.n_classes**held.size > entropy.MOST_CELLS and within.value <= single.value <= within.high
-    if saturated and high - within.low > WIDEST:
+    many = held.n_classes**held.size > entropy.MOST_CELLS and entropy.unrepeated(held.counts) > MOST_UNREPEATED
+    if many and within.value <= single.value <= within.high and high - within.low > WIDEST:
         low = min(within.low, entropy.least_within(held.counts, held.level))
-        return Estimate(low, low, high, held.level, f"{AT_LEAST}: refits hardly repeat a labeling, {held.kind}")
+        return Estimate(low, low, high, held.level, f"{AT_LEAST}: {ON_A_SUBSET}, {held.kind}")
     return replace(within, value=value, low=min(within.low, value), high=high)
 
 
 def _least_capacity(
-    overall: Estimate, within: Estimate, fewer: EntropyParts | None, held: HoldoutLabels, missing: str
+    overall: Estimate, within: Estimate, fewer: EntropyParts | None, held: HoldoutLabels
 ) -> tuple[Estimate, str]:
-    """What is known of a capacity that cannot be counted, and a note that says so. `missing`: what hardly repeats.
+    """What is known of a capacity that cannot be counted, and a note that says so.
 
     The limit is the low end of an interval, of this many points or of fewer: an estimate is no limit.
     """
     # Ranges of possible values do not cancel out as sampling errors do: take the worst of both.
-    low, high = max(overall.low - within.high, 0.0), overall.high - within.low
-    source = missing
-    if fewer is not None and fewer.capacity.low > low:
-        low, source = fewer.capacity.low, f"from {counted(fewer.size, 'point')}"
-        if fewer.capacity.prefix:  # of fewer points still
-            source = fewer.capacity.kind.removeprefix(f"{AT_LEAST}: ").removesuffix(f", {held.kind}")
-    high = max(high, low)
-    why = missing
-    if missing == OVER_SUBSETS:
-        why = f"{'not even the labels of single points repeat' if fewer is None else missing} over subsets"
-    shown = ""
-    if fewer is not None and fewer.countable is not None:
-        points, estimate = fewer.countable
-        shown = f" On {counted(points, 'point')} it is {estimate:.2g}, and on {held.size} it cannot be less."
+    low, source = max(overall.low - within.high, 0.0), OVER_SUBSETS
+    why, shown = "not even the labels of single points repeat over subsets", ""
+    if fewer is not None:
+        why = f"{OVER_SUBSETS} over subsets"
+        if fewer.capacity.low > low:
+            low, source = fewer.capacity.low, f"from {counted(fewer.size, 'point')}"
+            if fewer.capacity.prefix:  # of fewer points still
+                source = fewer.capacity.kind.removeprefix(f"{AT_LEAST}: ").removesuffix(f", {held.kind}")
+        if fewer.countable is not None:
+            points, estimate = fewer.countable
+            shown = f" On {counted(points, 'point')} it is {estimate:.2g}, and on {held.size} it cannot be less."
+    high = max(overall.high - within.low, low)
     if low == 0:
-        unknown = Estimate(math.nan, low, high, overall.level, f"not identified: {missing}, {held.kind}")
-        return unknown, f"Capacity is not identified: {why}.{shown}"
+        unknown = Estimate(math.nan, low, high, overall.level, f"{BETWEEN}: {OVER_SUBSETS}, {held.kind}")
+        return unknown, f"Capacity is between 0 and {_bits(high)}: {why}, so it cannot be counted.{shown}"
     least = Estimate(low, low, high, overall.level, f"{AT_LEAST}: {source}, {held.kind}")
     return least, f"Capacity is at least {_bits(low)}: {why}, so it cannot be counted.{shown}"
 
@@ -237,35 +242,31 @@ def _at_least(limit: Estimate, low: float) -> Estimate:
     return replace(limit, value=low, low=low, high=max(limit.high, low))
 
 
-def _notes_on_expressivity(overall: Estimate, unrepeated: float, counts: Counts) -> list[str]:
-    notes = []
+def _notes_on_expressivity(overall: Estimate, unrepeated: float, held: HoldoutLabels) -> list[str]:
+    notes, n_subsets = [], held.counts.n_subsets
     if unrepeated > MOST_UNREPEATED:
         notes.append(
             f"Expressivity is not identified: {unrepeated:.0%} of predictions occur in only one subset, so labelings "
-            f"that were not seen matter. It is between {overall.low:.3g} and {overall.high:.3g} bits. Use smaller "
-            "holdouts or more subsets."
+            f"that were not seen matter. It is between {overall.low:.3g} and {overall.high:.3g} bits. "
+            f"{'Use smaller holdouts or' if held.size > 1 else 'Record'} more subsets."
         )
-    if counts.n_subsets < FEW_SUBSETS:
+    if n_subsets < FEW_SUBSETS:
         notes.append(
-            f"{counts.n_subsets} subsets are few: expressivity, and with it capacity, is likely underestimated. "
+            f"{n_subsets} subsets are few: expressivity, and with it capacity, is likely underestimated. "
             f"Record {FEW_SUBSETS} or more."
         )
     return notes
 
 
-def _notes_on_stochasticity(within: Estimate, counts: Counts) -> list[str]:
+def _notes_on_stochasticity(within: Estimate, held: HoldoutLabels) -> list[str]:
     if within.kind == entropy.UNSOLVED:
         return ["The range of stochasticity could not be computed; all that is possible is shown instead."]
-    more = "Record with more repeats, or use smaller holdouts."
+    width, refits = within.high - within.low, held.counts.n_refits
+    more = f"Record with more repeats{', or use smaller holdouts' if held.size > 1 else ''}."
     if within.prefix:
-        return [
-            f"Stochasticity is at least {_bits(within.low)}: {ON_A_SUBSET}, so it cannot be counted from "
-            f"{counts.n_refits} of them. {more}"
-        ]
-    width = within.high - within.low
+        return [f"Stochasticity is at least {_bits(within.low)}: {ON_A_SUBSET} in {refits} of them. {more}"]
     if width > WIDEST:
-        refits = f"{counts.n_refits} refits per subset"
-        return [f"Stochasticity is only known to within {_bits(width)} from {refits}. {more}"]
+        return [f"Stochasticity is only known to within {_bits(width)} from {refits} refits per subset. {more}"]
     return []
 
 

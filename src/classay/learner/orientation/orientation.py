@@ -23,7 +23,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ... import expect
-from ...intervals import Estimate
+from ...intervals import BETWEEN, Estimate
 from ...notes import Note
 from ...result import Result, parts_of
 from ..records.labelings import Labelings, expect_record
@@ -39,7 +39,7 @@ from .entropy_parts import (
     usual_size,
 )
 
-SIZES = "a sweep over the training size shows what more rows change"
+SIZES = 'a sweep over "size" shows how capacity changes with more rows'
 HARDLY = 0.05
 """Below this share of the possible bits, predictions hardly vary."""
 
@@ -125,21 +125,21 @@ class Orientation(Result, chart="orientation:ORIENTATION"):
         whole, data, own = self.expressivity, self.capacity, self.stochasticity
         much = f"{whole.prefix}{whole.value:.2f} of {self.log2_labelings:.3g} bits"
         by_data, by_seed = f"{data.prefix}{data.value:.2f} bits", f"{own.prefix}{own.value:.2f} bits"
+        by_data = f"{data:.2f} bits" if data.kind.startswith(BETWEEN) else by_data
         fixed = any(isinstance(note, Note) and note.code == "seed-fixed" for note in self.notes)
-        if whole.high < HARDLY * self.log2_labelings:
+        if whole.value < HARDLY * self.log2_labelings:
             other = "training sample" if self.deterministic else "training sample or seed"
             seed = "; its seed is fixed (random_state)" if fixed else ""
-            return f"Its predictions hardly vary ({much}): another {other} gives nearly the same ones{seed}."
+            limit = f"{much}, up to {whole.high:.2f} possible"
+            return f"Its predictions hardly vary ({limit}): another {other} mostly gives the same ones{seed}."
         vary = f"Its predictions vary by {much}"
         if not own.known:
             return f"{vary}; one refit per subset cannot show whether with the data or by training randomness."
         if self.deterministic:
-            why = "its seed is fixed (random_state), so " if fixed else ""
-            return f"{vary}, all of it with the training sample: {why}refits on the same rows do not differ; {SIZES}."
+            why = "its seed is fixed (random_state)" if fixed else "refits on the same rows do not differ"
+            return f"{vary}, only with the training sample, because {why}; {SIZES}."
         if not data.known:
-            return (
-                f"{vary}, {by_seed} of it by training randomness; the part with the training sample is not identified."
-            )
+            return f"{vary}, {by_seed} of it by training randomness; {by_data} depend on the training sample."
         if data.low > own.high:
             return f"{vary} and depend more on the training sample ({by_data}) than on the seed ({by_seed}); {SIZES}."
         if own.low > data.high:
@@ -176,10 +176,13 @@ class Orientation(Result, chart="orientation:ORIENTATION"):
 
     def __str__(self) -> str:
         middle = usual_threshold(self.holdout_size)
+        bias, guessing = self.bias[middle], self.bounds[middle - 1].chance
+        hits, low, high = (100 * (end + guessing) for end in (bias.value, bias.low, bias.high))
         text = (
             f"{self.learner}: accuracy {self.accuracy} on test points ({self.train_accuracy:.3g} on its own rows). "
-            f"On {expect.counted(self.holdout_size, 'point')} it gets {middle} or more right "
-            f"{self.bias[middle]:+.3g} more often than chance. Its predictions vary by {self.expressivity} of "
+            f"On {expect.counted(self.holdout_size, 'point')} it gets {middle} or more right in {hits:.0f} "
+            f"[{low:.0f}, {high:.0f}] of 100 cases, guessing in {100 * guessing:.0f}. Its predictions vary by "
+            f"{self.expressivity} of "
             f"{self.log2_labelings:.3g} bits: {self.capacity} with the training data (capacity), {self.stochasticity} "
             "by training randomness (stochasticity)."
         )
