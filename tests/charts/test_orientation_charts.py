@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import math
 
 import altair as alt
 import numpy as np
@@ -192,14 +191,6 @@ def test_learners_of_other_holdouts_are_refused(three, draw):
         draw()
     with pytest.raises(InputError, match="Got dict; expected what"):
         draw({})
-
-
-def test_intervals_without_end_are_drawn_within_what_is_possible():
-    single = orientation(recorded(), holdout_size=2, holdouts=1)
-    assert math.isinf(single.plugin.expressivity.high)
-    (point,) = rows_with(single.plot(kind="plane"), "left", "y")
-    assert (point["low"], point["high"]) == (0.0, 2.0)
-    drawn(single.plugin.plot())
 
 
 @pytest.mark.slow

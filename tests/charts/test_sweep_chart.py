@@ -112,7 +112,7 @@ def random_labels():
 
 def test_lower_limits_are_hollow_and_on_no_line(random_labels):
     found = classay.sweep(
-        DecisionTreeClassifier(), *random_labels, "max_depth", [1, 5], classay.Subsets(6, 0.3), 2, executor=1
+        DecisionTreeClassifier(), *random_labels, "max_depth", [1, 5], classay.Subsets(12, 0.3), 2, executor=1
     )
     assert found.orientations[5].capacity.prefix
     chart = found.plot(kind="entropy").to_dict()
@@ -131,7 +131,7 @@ def test_lower_limits_are_hollow_and_on_no_line(random_labels):
 def test_lower_limits_are_marked_in_a_map(random_labels):
     found = classay.sweep(
         DecisionTreeClassifier(), *random_labels, ("max_depth", "min_samples_leaf"), ([1, 5], [1, 2]),
-        classay.Subsets(6, 0.3), 2, executor=1,
+        classay.Subsets(12, 0.3), 2, executor=1,
     )  # fmt: skip
     for row in rows(found.plot(metric="capacity")):
         one = found.orientations[int(row["across"]), int(row["down"])].capacity

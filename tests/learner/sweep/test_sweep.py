@@ -214,7 +214,7 @@ def test_lower_limits_are_named_and_not_correlated():
     rng = np.random.default_rng(0)
     rows, labels = rng.normal(size=(200, 3)), rng.integers(0, 3, 200)
     found = sweep(
-        DecisionTreeClassifier(max_features=1), rows, labels, "max_depth", [1, 2, 8], Subsets(6, 0.3), 3,
+        DecisionTreeClassifier(max_features=1), rows, labels, "max_depth", [1, 2, 8], Subsets(12, 0.3), 3,
         holdout_size=12, executor=1,
     )  # fmt: skip
     first, last = found.orientations[1].capacity, found.orientations[8].capacity
