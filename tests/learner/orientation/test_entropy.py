@@ -11,8 +11,7 @@ from worlds import NAMES, world
 import classay
 from classay.intervals import difference
 from classay.learner.orientation import entropy
-from classay.learner.orientation.bias import binary_entropy
-from classay.learner.orientation.entropy import count, number_labelings
+from classay.learner.orientation.entropy import binary_entropy, count, number_labelings
 
 numbers = st.tuples(st.integers(1, 3), st.integers(2, 5), st.integers(2, 6)).flatmap(
     lambda shape: hnp.arrays(np.int64, shape, elements=st.integers(0, 7))
@@ -127,7 +126,7 @@ def test_two_points_have_a_range_that_can_be_computed(n_subsets, refits, seed, s
     rng = np.random.default_rng(seed)
     labels = (rng.random((n_subsets, refits, 2)) < share).astype(int)
     found = entropy.within(count((labels @ [1, 2])[None]), 2.0)
-    truth = 2 * binary_entropy(share)
+    truth = 2 * binary_entropy(np.array(share))
     assert found.kind == entropy.KIND
     assert found.low - 0.1 <= truth <= found.high + 0.1
     assert found.high - found.low < 1.5

@@ -20,7 +20,7 @@ from ...arrays import Floats
 from ...expect import InputError, shown, whole
 from ...intervals import Estimate, crossed_standard_error
 from ..records.labelings import Labelings
-from .entropy import interval_kind, over_subsets, p_log_p
+from .entropy import binary_entropy, interval_kind, over_subsets
 
 MOST_ENUMERATED = 2**16
 """With more labelings than this, the size of a target must be given."""
@@ -217,25 +217,12 @@ def chance(threshold: int, holdout_size: int, n_classes: int) -> float:
     return target_size(threshold, holdout_size, n_classes) / int(n_classes**holdout_size)
 
 
-def binary_entropy(q: float) -> float:
-    """H2(q) in bits.
-
-    >>> binary_entropy(0.5)
-    1.0
-    """
-    return sum(-share * math.log2(share) for share in (q, 1 - q) if share > 0)
-
-
 def most_expressivity(q: float, threshold: int, holdout_size: int, n_classes: int) -> float:
     """The tight bound: with mass q on the target, H ≤ H2(q) + q·log2 k + (1 − q)·log2(|Ω| − k)."""
     inside = target_size(threshold, holdout_size, n_classes)
-    outside = n_classes**holdout_size - inside
     q = min(max(q, 0.0), 1.0)
-    return (
-        binary_entropy(q)
-        + (q * math.log2(inside) if inside else 0.0)
-        + ((1 - q) * math.log2(outside) if outside else 0.0)
-    )
+    masses = ((q, inside), (1 - q, n_classes**holdout_size - inside))
+    return sum(mass * (math.log2(number) - math.log2(mass)) for mass, number in masses if mass > 0 and number)
 
 
 def most_expressivity_lauw(bias: float, log2_labelings: float) -> float:
@@ -271,7 +258,7 @@ def bounds(masses: Floats, stochasticity: float, threshold: int, holdout_size: i
     p = chance(threshold, holdout_size, n_classes)
     by_holdout = masses.mean(axis=1)
     q = float(by_holdout.mean())
-    least = float(_binary_entropies(by_holdout).mean())
+    least = float(binary_entropy(by_holdout).mean())
     most = most_expressivity(q, threshold, holdout_size, n_classes)
     known = not math.isnan(stochasticity)
     return Bounds(
@@ -282,11 +269,6 @@ def bounds(masses: Floats, stochasticity: float, threshold: int, holdout_size: i
         expressivity_least=least,
         expressivity_tight=most,
         expressivity_lauw=most_expressivity_lauw(q - p, holdout_size * math.log2(n_classes)),
-        capacity_least=max(least - float(_binary_entropies(masses).mean()), 0.0) if known else math.nan,
+        capacity_least=max(least - float(binary_entropy(masses).mean()), 0.0) if known else math.nan,
         capacity_tight=most - stochasticity,
     )
-
-
-def _binary_entropies(q: Floats) -> Floats:
-    bits: Floats = p_log_p(q) + p_log_p(1 - q)
-    return bits

@@ -23,7 +23,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.optimize import brentq, linprog
+from scipy.optimize import linprog
 from scipy.stats import binom, chi2
 
 from ... import expect, seeds
@@ -85,15 +85,18 @@ def overall(counts: Counts, log2_labelings: float, level: float = 0.95, kind: st
     The interval is made on the scale of q, the share of subsets that deviate from the rest if H is as high as such a
     share allows: H = H2(q) + q·log2(|Ω| − 1). So it is wide where few subsets deviate, and also if none does.
     """
-    pseudo = jackknife_overall(counts)
+    pseudo, top = jackknife_overall(counts), 1 - 2.0**-log2_labelings
     # Labelings that occur, or may, cannot vary more than if all were equally frequent.
     value = float(np.minimum(pseudo.mean(axis=1), np.log2(counts.support)).mean())
     value = min(max(value, 0.0), log2_labelings)
-    share = _deviating(value, log2_labelings)
-    # Near the top of H(q) its slope is 0, and an error cannot be divided by it.
-    slope = max(_most_entropy(share + 1e-6, log2_labelings) - _most_entropy(share - 1e-6, log2_labelings), 1e-6) / 2e-6
-    around_share = over_subsets(share, crossed_standard_error(pseudo) / slope, counts.n_subsets, level)
-    low, high = (_most_entropy(end, log2_labelings) for end in (around_share.low, around_share.high))
+    shares = np.linspace(0, 1, 2001) ** 3 * top
+    others = log2_labelings + math.log2(top)
+    entropies = binary_entropy(shares) + shares * others
+    share = float(np.interp(value, entropies, shares))
+    # At the top the slope is 0, and an error cannot be divided by it.
+    slope = max(others + math.log2((1 - share) / share), 0.5) if share > 0 else math.inf
+    deviating = over_subsets(share, crossed_standard_error(pseudo) / slope, counts.n_subsets, level)
+    low, high = np.interp([deviating.low, deviating.high], shares, entropies).tolist()
     # Near its top the entropy only falls, by a square: this factor is exact if subsets differ in one direction.
     low -= (1 + normal_quantile(level) ** 2) / math.sqrt(2) * _error_of_squares(counts)
     return Estimate(value, max(min(low, value), 0.0), max(high, value), level, kind)
@@ -109,21 +112,6 @@ def _error_of_squares(counts: Counts) -> float:
     table = sparse.csr_array((scaled, (counts.subset, counts.labeling)))
     products = (table @ table.T).toarray()[~np.eye(n_subsets, dtype=bool)] - 1
     return math.sqrt(2 * float((products**2).mean())) / (2 * math.log(2) * n_subsets)
-
-
-def _most_entropy(share: float, log2_labelings: float) -> float:
-    """The highest entropy, in bits, if one labeling has all but this share of the mass."""
-    share = min(max(share, 0.0), 1 - 2.0**-log2_labelings)
-    others = log2_labelings + math.log1p(-(2.0**-log2_labelings)) / math.log(2)
-    return float(p_log_p(np.array([share, 1 - share])).sum()) + share * others
-
-
-def _deviating(entropy: float, log2_labelings: float) -> float:
-    """The share with this `_most_entropy`."""
-    top = 1 - 2.0**-log2_labelings
-    if entropy >= _most_entropy(top, log2_labelings):
-        return top
-    return float(brentq(lambda share: _most_entropy(share, log2_labelings) - entropy, 0.0, top))
 
 
 def over_subsets(
@@ -212,6 +200,15 @@ class _Mixture:
 def p_log_p(p: Floats) -> Floats:
     values: Floats = -p * np.log2(np.where(p > 0, p, 1))
     return values
+
+
+def binary_entropy(q: Floats) -> Floats:
+    """H2(q) in bits, of each of several q.
+
+    >>> binary_entropy(np.array([0.5]))
+    array([1.])
+    """
+    return p_log_p(q) + p_log_p(1 - q)
 
 
 def _fit_mixture(
