@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +20,7 @@ from ..expect import InputError
 from ..frames import pandas_of
 from ..inputs import at_least_two, encode, names_of_columns
 from ..inputs import labels as labels_of
-from ..intervals import Estimate, of_mean, within_limits
+from ..intervals import ROUNDING, Estimate, bounded
 from ..result import Result
 from ..splits import per_row, split_rows
 
@@ -65,7 +66,7 @@ class Importance(Result, unit="rise of the Brier score if the column is shuffled
         leading = self.per_refit.mean(axis=0).argsort(kind="stable")[::-1][:MOST_DRAWN]
         return {
             self.columns[place]: Estimate(
-                float(rises.mean()), float(rises.min()), float(rises.max()), kind="over refits"
+                float(rises.mean()), float(rises.min()), float(rises.max()), kind="lowest and highest of these refits"
             )
             for place, rises in zip(leading, self.per_refit.T[leading])
         }
@@ -214,6 +215,7 @@ def _overlap(per_refit: Floats, first: int) -> Estimate:
     if refits < 3:
         return Estimate(value, 0.0, 1.0, kind="over refits")
     # Each refit's mean overlap with the others; their spread, doubled as every pair is in two of them.
-    wide = of_mean([np.delete(row, refit).mean() for refit, row in enumerate(shared)])
-    reach = 2 * (wide.high - wide.value)
-    return within_limits(Estimate(value, value - reach, value + reach, kind="over refits"), 0.0, 1.0)
+    means = (shared.sum(axis=1) - 1) / (refits - 1)
+    error = 2 * float(means.std(ddof=1)) / math.sqrt(refits)
+    units = refits // 2 if error < ROUNDING else math.inf
+    return bounded(value, error, units, kind="over refits", draws=refits)

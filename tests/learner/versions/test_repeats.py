@@ -38,7 +38,8 @@ def test_how_many_follow_from_the_parts():
     assert result.repeats.low <= 5 <= result.repeats.high
     frame = result.to_frame()
     at_5 = frame.loc[frame.runs == 5]
-    assert at_5["value"].item() == pytest.approx(1.96 * math.sqrt(result.variances.of_accuracy(2000, 5)), rel=1e-3)
+    assert at_5["value"].item() == pytest.approx(1.96 * math.sqrt(result.variances.of_accuracy(2000, 5)), rel=0.03)
+    assert (frame["low"] < frame["high"]).all()
     assert at_5["share_by_runs"].item() == pytest.approx(0.1, abs=0.03)
 
 
@@ -47,7 +48,11 @@ def test_a_target_and_runs_that_never_differ():
     result = repeats_needed(record(steady), half_width=0.05)
     assert result.repeats.value == 1
     assert result.items_for_half_width == math.ceil(1.959964**2 * result.variances.items / 0.05**2)
-    assert "1 run suffice" in str(result)
+    assert "1 run suffices" in str(result)
+    right = repeats_needed(record(np.ones((1, 3, 40), dtype=bool)), half_width=0.05)
+    assert right.half_widths[1].value == pytest.approx(1 - 0.05 ** (1 / 40))
+    assert right.repeats.low == 1 < right.repeats.high
+    assert right.items_for_half_width == 59  # 0.95**59 < 0.05
 
 
 def test_whole_runs_that_differ_need_more_runs():

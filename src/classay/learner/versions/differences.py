@@ -29,7 +29,9 @@ METRICS = {"accuracy": "accuracy", "balanced_accuracy": "balanced_accuracy", "f1
 def metric_difference(pair: Matched, refits: Sequence[AnyInts], metric: str, level: float, seed: int) -> Estimate:
     """The metric of new − that of old, with the error of a bootstrap over items (or groups), and of the fits."""
     figure, size, versions = METRICS[metric], pair.classes.size, (pair.old, pair.new, *refits)
-    cells = [[pair.truth.astype(np.int64) * size + fit for fit in _fits(labels)] for labels in versions]
+    fits = [labels.reshape(-1, pair.truth.size) for labels in versions]
+    chosen = [own[np.linspace(0, len(own) - 1, min(len(own), MOST_FITS)).astype(int)] for own in fits]
+    cells = [pair.truth.astype(np.int64) * size + own for own in chosen]
 
     def by_fit(weights: Floats | None) -> list[Floats]:
         counts = [np.stack([np.bincount(fit, weights, size * size) for fit in version]) for version in cells]
@@ -48,12 +50,6 @@ def metric_difference(pair: Matched, refits: Sequence[AnyInts], metric: str, lev
     mean = combined(gap(None), float(np.var(drawn, ddof=1)), rarest, [old, new], pair.groups, more)
     most = 2.0 if metric == "mcc" else 1.0
     return mean.interval(level, -most, most)
-
-
-def _fits(labels: AnyInts) -> AnyInts:
-    flat = labels.reshape(-1, labels.shape[2])
-    chosen: AnyInts = flat[np.linspace(0, len(flat) - 1, min(len(flat), MOST_FITS)).astype(int)]
-    return chosen
 
 
 # A mean over items and fits, such as a share or a difference of two versions, with its error over both.

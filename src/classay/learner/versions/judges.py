@@ -24,7 +24,7 @@ from ..records.labelings import Labelings
 from ..records.prediction_table import NOTHING_PREDICTED, labelings_of_table
 from .repeats import Repeats, repeats_needed
 
-OVER = "over items"
+OVER, SHARE = "over items", (0.0, 1.0)
 MOST_PAIRS = 12
 """Pairs of raters that are drawn."""
 
@@ -261,7 +261,7 @@ def judges(
     if systems is not None:
         numbers = np.append(_numbers(table, values), np.nan)  # the last is that of no answer
         ends = [*numbers[np.isfinite(numbers)], *map(float, (values or {}).values())]
-        # If all ratings are the same number, how far others would be from it is unknown.
+        # If all ratings are one number, so is every mean.
         scale = (min(ends), max(ends)) if min(ends) < max(ends) else (-math.inf, math.inf)
         for rater, labels in zip(names, table.labels):
             _add_systems(scores, system_pairs, rater, numbers[labels], systems, questions, scale, level)
@@ -334,7 +334,7 @@ def _rater(name: str, shares: Floats, runs: AnyInts, level: float) -> Rater:
     expected = 2 * shares[several] @ overall
     changed = (shares[several].max(axis=1) < 1).astype(float)
     beyond = _beyond(same, expected, float(overall @ overall), level)
-    return Rater(name, most, _share(same, level), beyond, _share(changed, level))
+    return Rater(name, most, of_mean(same, level, OVER, SHARE), beyond, of_mean(changed, level, OVER, SHARE))
 
 
 def _same_again(shares: Floats, runs: AnyInts) -> Floats:
@@ -352,18 +352,13 @@ def _agreement(shares: Floats, runs: AnyInts, level: float) -> tuple[int, Estima
         return n_items, unknown, unknown
     parts = [_parts(*pair) for pair in combinations(shares[:, common], 2)]
     same, expected, chance = (np.mean(each, axis=0) for each in zip(*parts))
-    return n_items, _share(same, level), _beyond(same, expected, float(chance), level)
+    return n_items, of_mean(same, level, OVER, SHARE), _beyond(same, expected, float(chance), level)
 
 
 def _parts(first: Floats, second: Floats) -> tuple[Floats, Floats, float]:
     """Agreement at each item, each item's share in the expected agreement, and the expected agreement."""
     own, others = first.mean(axis=0), second.mean(axis=0)
     return (first * second).sum(axis=1), first @ others + second @ own, float(own @ others)
-
-
-def _share(values: Floats, level: float) -> Estimate:
-    """The mean of a share of each item, over items."""
-    return of_mean(values, level, OVER, (0.0, 1.0))
 
 
 def _beyond(same: Floats, expected: Floats, chance: float, level: float) -> Estimate:
@@ -375,7 +370,8 @@ def _beyond(same: Floats, expected: Floats, chance: float, level: float) -> Esti
     pulls = (same - agreement) / (1 - chance) - (1 - agreement) / (1 - chance) ** 2 * (expected - 2 * chance)
     error = float(pulls.std(ddof=1)) / math.sqrt(same.size) if same.size > 1 else 0.0
     if error < ROUNDING:  # as agreement, where nothing varied
-        low, high = ((end - chance) / (1 - chance) for end in (_share(same, level).low, _share(same, level).high))
+        share = of_mean(same, level, OVER, SHARE)
+        low, high = ((end - chance) / (1 - chance) for end in (share.low, share.high))
     else:
         missing = positive_around(1 - value, error, level, draws=same.size)
         low, high = 1 - missing.high, 1 - missing.low

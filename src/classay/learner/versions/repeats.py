@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from ... import expect, seeds
 from ...arrays import Floats
-from ...intervals import Estimate, normal_quantile
-from ...result import Result
+from ...intervals import Estimate, bounded, normal_quantile
+from ...result import Result, parts_of
 from ..records.labelings import Labelings, expect_record
 
 SHOWN = (1, 2, 3, 5, 10, 20, 50)
@@ -56,41 +56,36 @@ class Repeats(Result, unit="half-width of the interval of accuracy"):
     precision: float
     repeats: Estimate
     variances: Variances
-    half_widths: dict[int, float]
+    half_widths: dict[int, Estimate]
     half_width: float | None
     items_for_half_width: int | None
     notes: tuple[str, ...]
 
     def summary(self) -> dict[str, Estimate]:
         """The half-width of the interval of accuracy by number of runs."""
-        widths = self.half_widths.items()
-        return {expect.counted(runs, "run"): Estimate(width, width, width, kind="half-width") for runs, width in widths}
+        return {expect.counted(runs, "run"): width for runs, width in self.half_widths.items()}
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per number of runs: runs, value (half-width of the interval of accuracy), share by runs."""
+        """One row per number of runs: runs, value (half-width), low, high, level, kind, share by runs."""
         rows = []
         for runs, width in self.half_widths.items():
             total = self.variances.of_accuracy(self.n_items, runs)
             by_runs = self.variances.by_runs(self.n_items, runs)
-            rows.append({"runs": runs, "value": width, "share_by_runs": by_runs / total if total else 0.0})
+            rows.append({"runs": runs, **parts_of(width), "share_by_runs": by_runs / total if total else 0.0})
         return pd.DataFrame(rows)
 
     def __str__(self) -> str:
-        number = f"{self.repeats.value:.0f} run{'s' * (self.repeats.value != 1)}"
+        number = int(self.repeats.value)
         text = (
-            f"{self.name}: {number} suffice (between {self.repeats.low:.0f} and {self.repeats.high:.0f}): then "
-            f"asking again gives at most {self.share:.0%} of the variance of accuracy over {self.n_items:,} items, or "
-            f"moves it by at most {self.precision:g}. With "
-            f"that many, accuracy is known to within {self._width():.2g}; with one run, to within "
-            f"{self.half_widths[1]:.2g}."
+            f"{self.name}: {expect.counted(number, 'run')} suffice{'s' * (number == 1)} (between "
+            f"{self.repeats.low:.0f} and {self.repeats.high:.0f}): then asking again gives at most {self.share:.0%} of "
+            f"the variance of accuracy over {self.n_items:,} items, or moves it by at most {self.precision:g}. With "
+            f"that many, accuracy is known to within {self.half_widths[number].value:.2g}; with one run, to within "
+            f"{self.half_widths[1].value:.2g}."
         )
         if self.half_width is not None:
             text += f" To within {self.half_width:g} takes {self.items_for_half_width:,} items."
         return " ".join([text, *self.notes])
-
-    def _width(self) -> float:
-        scale = self.half_widths[1] / math.sqrt(max(self.variances.of_accuracy(self.n_items, 1), 1e-300))
-        return scale * math.sqrt(self.variances.of_accuracy(self.n_items, self.repeats.value))
 
 
 def repeats_needed(
@@ -132,16 +127,27 @@ def repeats_needed(
     quantile = normal_quantile(level)
     moved = (precision / quantile) ** 2
     drawn = [
-        _needed(variances(right[:, :, generator.integers(n_items, size=n_items)]), n_items, share, moved)
+        variances(right[:, :, generator.integers(n_items, size=n_items)])
         for _ in range(RESAMPLES if n_items <= 100_000 else 20)
     ]
-    value = _needed(found, n_items, share, moved)
-    low, high = np.quantile(drawn, [0.5 - level / 2, 0.5 + level / 2])
+    value, ends = _needed(found, n_items, share, moved), [0.5 - level / 2, 0.5 + level / 2]
+    low, high = np.quantile([_needed(each, n_items, share, moved) for each in drawn], ends)
+    # If no answer changed, answers to a few items may, and then most of all.
+    rare = replace(found, answers=max(found.answers, 0.25 * bounded(0.0, 0.0, n_items, level).high))
+
+    def width_with(runs: int) -> Estimate:
+        own = bounded(float(right.mean()), math.sqrt(found.of_accuracy(n_items, runs)), n_items, level)
+        width = max(own.high - own.value, own.value - own.low)
+        spread = quantile * np.sqrt(np.quantile([each.of_accuracy(n_items, runs) for each in drawn], ends))
+        return Estimate(width, min(float(spread[0]), width), max(float(spread[1]), width), level, "over items")
+
     needed = None
     if half_width is not None:
         # By runs as a whole, no number of items helps.
         room = (half_width / quantile) ** 2 - found.runs / value
-        needed = math.ceil((found.items + found.answers / value) / room) if room > 0 else None
+        # However alike items are, it takes some to show that no other one differs.
+        alike = math.log(1 - level) / math.log(1 - half_width)
+        needed = math.ceil(max((found.items + found.answers / value) / room, alike)) if room > 0 else None
         if needed is None:
             notes.append("No number of items reaches that: whole runs differ by more. Use more runs.")
             half_width = None
@@ -154,9 +160,11 @@ def repeats_needed(
         n_variants=right.shape[0],
         share=share,
         precision=precision,
-        repeats=Estimate(value, min(float(low), value), max(float(high), value), level, "over items"),
+        repeats=Estimate(
+            value, min(float(low), value), max(float(high), _needed(rare, n_items, share, moved)), level, "over items"
+        ),
         variances=found,
-        half_widths={runs: quantile * math.sqrt(found.of_accuracy(n_items, runs)) for runs in SHOWN},
+        half_widths={runs: width_with(runs) for runs in sorted({*SHOWN, int(value)})},
         half_width=half_width,
         items_for_half_width=needed,
         notes=tuple(notes),

@@ -206,9 +206,8 @@ def runs_section(results: Results) -> Section:
             f"{repeats.share:.0%} of the variance of accuracy, or moves it by at most "
             f"{100 * repeats.precision:g} {'point' if repeats.precision == 0.01 else 'points'}."
         )
-        rows: list[tuple[Cell, ...]] = [
-            (int(runs), float(width), float(part)) for runs, width, part in repeats.to_frame().to_numpy()
-        ]
+        table = repeats.to_frame()[["runs", "value", "share_by_runs"]].to_numpy(dtype=float)
+        rows: list[tuple[Cell, ...]] = [(int(runs), float(width), float(part)) for runs, width, part in table]
         sheets.append(
             Sheet("repeats", "How many runs suffice", ("runs", "accuracy known to within", "share by asking again"),
                   tuple(rows), "Half the width of the 95 % interval of accuracy, over items.", sort=False)

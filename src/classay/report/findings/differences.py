@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,9 @@ def paired_difference(results: Results, one: str, other: str, figure: str, level
     if figure == "accuracy" and first is not None and second is not None:
         if not np.array_equal(first.rows, second.rows):
             return None
-        return difference_over_rows(first.correct, second.correct, level, first.groups)
+        gap = difference_over_rows(first.correct, second.correct, level, first.groups)
+        # Predictions of a file are of the fits that made them.
+        return gap if first.fit_rows else replace(gap, kind=f"{gap.kind}, for these fits; a refit may differ as much")
     measures = {"refit_accuracy": accuracy_difference, "stability": stability_difference}
     learners = [results.learners[name] for name in (one, other) if name in results.learners]
     if figure not in measures or len(learners) < 2 or not comparable(*learners):
