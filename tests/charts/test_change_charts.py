@@ -52,6 +52,7 @@ def seen(number, verdict="nothing shown", name=None, agreement=0.9):
         alarm=verdict in ("concept moved", "rows moved"),
         p_value=0.4,
         false_alarm_rate=0.05,
+        level=0.05,
         agreement_reference=agreement,
         agreement_last=math.nan if number == 1 else agreement - 0.02,
         p_reference=0.4,

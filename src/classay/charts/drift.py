@@ -7,13 +7,14 @@ import math
 import altair as alt
 
 from ..expect import InputError
-from ..learner.drift.verdict import CONCEPT, ERROR, ROWS, UNSTEADY, Drift, Update
+from ..learner.drift.verdict import CONCEPT, ERROR, NEW, ROWS, UNSTEADY, Drift, Update
 from .style import theme
 from .style.panel import Panel, numbers
 from .style.theme import Row, cut, figure, labels, printable
 
 HEIGHT, WIDEST, NARROWEST = 280, 640, 14
 SERIES = ("with the reference", "with the previous batch")
+ALARMS = (NEW, CONCEPT, ROWS)
 MOST_WORDS = 12
 """With more batches than this, verdicts are in colours and tooltips only."""
 
@@ -27,7 +28,8 @@ def drift_chart(drift: Drift) -> alt.LayerChart:
     step = int(min(max(WIDEST / len(names), NARROWEST), 64))
     rows = [row for name, update in zip(names, updates) for row in _rows(name, update)]
     lined = [row for row in rows if row["below"] is not None]
-    lowest = [*(row["value"] for row in rows), *(row["below"] for row in lined), *(update.chance for update in updates)]
+    chance = [{"value": update.chance, "batch": name} for name, update in zip(names, updates) if update.measured]
+    lowest = [1.0, *(row["value"] for row in (*rows, *chance)), *(row["below"] for row in lined)]
     alike = f"alike, within {first.tolerance:.3g}" if first.metric == ERROR else "alike"
     turned = alt.Axis(labelAngle=-40, labelLimit=120, labelOverlap=True)
     across = {"field": "batch", "type": "nominal", "title": "batch", "sort": None, "axis": turned}
@@ -41,8 +43,7 @@ def drift_chart(drift: Drift) -> alt.LayerChart:
     shape = alt.Shape("series:N", scale=alt.Scale(domain=list(SERIES), range=["circle", "diamond"]), legend=None)
     tips = {"name": "batch", "series": "agreement", "value_text": "value", "limit": "low below", "verdict": "verdict"}
     tips |= {"old": f"{first.metric} of the old concept"}
-    chance = [{"value": update.chance, "batch": name} for name, update in zip(names, updates)]
-    alarms = [row for row in lined if row["verdict"] in (CONCEPT, ROWS)]
+    alarms = [row for row in lined if row["verdict"] in ALARMS]
     ring = {"filled": False, "size": 230, "strokeWidth": 2.2, "color": theme.COLOURS[1]}
     bar = {"orient": "horizontal", "size": step - 2, "thickness": 2, "opacity": 0.45}
     layers = [
@@ -76,7 +77,8 @@ def _words(panel: Panel, names: list[str], drift: Drift) -> list[alt.Chart]:
     """The verdicts above the batches with a notable one."""
     layers = []
     alarm = {"color": theme.COLOURS[1], "fontSize": 11}
-    for verdict, style in ((CONCEPT, alarm | {"fontWeight": "bold"}), (ROWS, alarm), (UNSTEADY, {"style": "note"})):
+    bold, note = alarm | {"fontWeight": "bold"}, {"style": "note"}
+    for verdict, style in ((NEW, bold), (CONCEPT, bold), (ROWS, alarm), (UNSTEADY, note)):
         some = [
             {"batch": name, "text": verdict.split()}
             for name, update in zip(names, drift.updates)
@@ -89,20 +91,18 @@ def _words(panel: Panel, names: list[str], drift: Drift) -> list[alt.Chart]:
 
 
 def _titles(drift: Drift) -> tuple[str, str]:
-    counts = {
-        verdict: sum(update.verdict == verdict for update in drift.updates) for verdict in (CONCEPT, ROWS, UNSTEADY)
-    }
+    counts = {verdict: sum(update.verdict == verdict for update in drift.updates) for verdict in (*ALARMS, UNSTEADY)}
     outcome = "nothing shown"
     if counts[UNSTEADY] == len(drift.updates):
         outcome = UNSTEADY
     elif drift.alarms:
-        parts = [f"{verdict} in {counts[verdict]}" for verdict in (CONCEPT, ROWS) if counts[verdict]]
+        parts = [f"{verdict} in {counts[verdict]}" for verdict in ALARMS if counts[verdict]]
         outcome = f"{', '.join(parts)} of {len(drift.updates)} batches"
     rings = " Rings: alarm." if drift.alarms else ""
     return (
         f"{cut(drift.learner, 48)}: {outcome}",
         f"How much the predictions of each batch's concept agree with those of the reference "
         f"({drift.n_reference} rows) and of the previous batch. Bars: lower than usual, by itself. An alarm also "
-        f"counts the old concept's {drift.updates[0].metric}, at a false-alarm rate of {drift.false_alarm_rate:g} per "
-        f"batch.{rings} Grey: a concept unrelated to the reference.",
+        f"counts the old concept's {drift.updates[0].metric}, at {drift.rates_in_words}.{rings} Grey: a concept "
+        "unrelated to the reference.",
     )

@@ -48,6 +48,21 @@ def test_a_table_of_batches_is_printed(shown, folder):
     assert table.index("batch_9.csv") < table.index("batch_10.csv") < table.index("batch_11.csv")
     assert "CONCEPT MOVED" in out
     assert "nothing shown" in out
+    assert "0.05 per batch (0.143 for at least one in 3 batches)" in " ".join(out.split())
+
+
+def test_a_new_class_is_an_alarm(measured, shown, folder):
+    for number, place in ((12, 70), (13, 0)):
+        frame = table(60, number)
+        frame.assign(low_yield=frame["low_yield"].where(frame["heat"] < place, "maybe")).to_csv(
+            folder / f"batch_{number}.csv", index=False
+        )
+    options = ["--control", "stream", *COARSE, "--reference", folder / "batch_8.csv"]
+    content = measured("drift", *files(folder)[1:3], *options)
+    assert [update["new_classes"] for update in content["updates"]] == [{}, {"maybe": 15}]
+    assert content["any_false_alarm"] < 0.2
+    out = shown("drift", folder / "batch_13.csv", *options)
+    assert "does not have maybe (60 of 60 rows)" in " ".join(out.split())
 
 
 @pytest.mark.slow
@@ -103,7 +118,6 @@ def test_columns_that_only_one_file_makes_look_odd(measured, tmp_path):
         (lambda frame: frame.assign(new=1)[["heat", "force", "new", "low_yield"]], "'new', which the reference does"),
         (lambda frame: frame.drop(columns="force"), "does not have the columns force"),
         (lambda frame: frame.assign(low_yield="yes"), "1 class"),
-        (lambda frame: frame.assign(low_yield=frame["low_yield"].where(frame["heat"] < 70, "maybe")), "'maybe'"),
         (lambda frame: frame.rename(columns={"low_yield": "result"}), "no column 'low_yield'"),
         (lambda frame: frame.assign(heat="hot"), "contains texts"),
     ],

@@ -25,11 +25,11 @@ from classay.learner.drift.memory import paired_p_value
 @parametrize_with_checks(
     [
         MemorizingClassifier(LogisticRegression()),
-        MemorizingClassifier(DecisionTreeClassifier(random_state=0), alpha=0.5),
+        MemorizingClassifier(DecisionTreeClassifier(random_state=0), alpha=0.5, desired=(0.9, 0.95)),
         MemorizingClassifier(GaussianNB(), folds=2),
         MemorizingRegressor(LinearRegression()),
         MemorizingRegressor(DecisionTreeRegressor(random_state=0), alpha=0.5),
-        MemorizingRegressor(Ridge(), folds=2),
+        MemorizingRegressor(Ridge(), folds=2, desired=(0.1, 0.1)),
     ]
 )
 def test_scikit_learn_accepts_it(estimator, check):
@@ -248,7 +248,7 @@ def test_frames_keep_their_columns_and_order_of_rows_is_seeded():
 def test_mistakes_are_explained(kind):
     make, rows = KINDS[kind]
     X, y = rows(0)
-    for option in ({"alpha": 2}, {"folds": 1}):
+    for option in ({"alpha": 2}, {"folds": 1}, {"desired": 0.9}, {"desired": (-1, 0.9)}):
         with pytest.raises(InputError, match=next(iter(option))):
             make().set_params(**option).fit(X, y)
     memory = make().fit(X, y)
@@ -271,15 +271,44 @@ def test_mistakes_are_explained(kind):
             make().set_params(learner=learner).fit(X, y)
 
 
-def test_classes_are_those_of_the_first_batch():
+def test_classes_may_be_new_unless_they_are_declared():
+    """A new class was an error: a stream could not go on with it."""
     X, y = batch(0)
+    y = y.astype(int)
     memory = MemorizingClassifier(tree()).fit(X, y)
-    with pytest.raises(InputError, match="the first batch did not have"):
-        memory.partial_fit(X, np.where(y, 1, 7))
-    with pytest.raises(InputError, match="differs from the first batch"):
-        memory.partial_fit(X, y, classes=[0, 1, 2])
-    with pytest.raises(InputError, match="the first batch did not have"):
+    assert "New class: 7, in 200 rows. The batch has one class" in memory.partial_fit(X, y * 0 + 7).history_["why"][1]
+    memory.partial_fit(X, np.where(X[:, 1] > 0.5, 9, y))
+    assert (memory.classes_.tolist(), memory.history_["kept"][2]) == ([0, 1, 7, 9], "new")
+    assert memory.predict_proba(X).shape == (200, 4)
+    for target, classes, message in (
+        (y, [0, 1, 2], "differs from the classes so far"),
+        (np.where(y, 1, 5), [0, 1, 7, 9], "the labels 5, which are not among"),
+        (np.where(y, "a", "b"), None, "labels of the same kind"),
+    ):
+        with pytest.raises(InputError, match=message):
+            memory.partial_fit(X, target, classes=classes)
+    with pytest.raises(InputError, match="the labels 1, which are not among 0, 2"):
         MemorizingClassifier(tree()).partial_fit(X, y, classes=[0, 2])
+
+
+@pytest.mark.parametrize(
+    ("kind", "desired", "kept"),
+    [
+        ("classes", (0.4, 0.95), "old"),  # accurate enough, and the new concept agrees on fewer rows
+        ("classes", (0.4, 0.3), "new"),  # accurate enough, and so is the agreement
+        ("classes", (0.9, 0.95), "new"),  # not accurate enough: stability yields
+        ("numbers", (3.0, 0.1), "old"),
+        ("numbers", (3.0, 3.0), "new"),
+        ("numbers", (0.3, 0.1), "new"),
+    ],
+)
+def test_a_better_concept_is_used_for_the_desired_accuracy_and_stability(kind, desired, kept):
+    make, rows = KINDS[kind]
+    memory = make().set_params(desired=desired).fit(*rows(0))
+    last = memory.partial_fit(*rows(1, concept=1)).history_.iloc[-1]
+    assert last["p_value"] <= last["level"]
+    assert last["kept"] == kept
+    assert ("as desired" in last["why"]) == (kept == "old")
 
 
 @pytest.mark.parametrize(

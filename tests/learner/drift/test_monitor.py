@@ -115,18 +115,29 @@ def test_pairs_are_each_pair_once(number):
 
 
 def test_the_joint_p_value_by_hand():
-    """Standard scores by rank, accuracy twice, and below all blocks by how far below it is."""
-    agreement, accuracy = np.array([0.7, 0.8, 0.9]), np.array([0.9, 0.6, 0.8])
-    found = Calibration(10, math.inf, agreement, agreement, accuracy, 0.5)
-    z = stats.norm.ppf
-    blocks = [z(1 / 4) + 2 * z(3 / 4), z(2 / 4) + 2 * z(1 / 4), z(3 / 4) + 2 * z(2 / 4)]
-    batch = z(3 / 5) + 2 * z(2 / 5)  # above two of three agreements, above one of three accuracies
-    assert found.evidence(0.85, 0.7) == pytest.approx(batch)
-    assert found.joint_p_value(0.85, 0.7) == pytest.approx((1 + sum(block <= batch for block in blocks)) / 4)
-    far = (0.1 - accuracy.mean()) / accuracy.std()
-    assert found.evidence(0.95, 0.1) == pytest.approx(z(4 / 5) + 2 * far)
-    assert found.evidence(0.0, 0.85) == pytest.approx(z(1 / 5) + 2 * z(3 / 5))  # agreement counts by rank
-    assert found.joint_p_value(0.95, 0.1) == pytest.approx(1 / 4)
+    """Standard scores by rank, quality twice, and below all blocks by how far below it is, over their deviation."""
+    agreement, quality = np.array([0.7, 0.8, 0.9]), np.array([-0.1, -0.4, -0.1])  # of numbers: minus errors
+    found = Calibration(10, 3, agreement, agreement, quality, 0.5)
+    z, sigma = stats.norm.ppf, math.sqrt((1 + 2**2 + 2 * 2 * 0) * (1 + 1 / 3))  # the two are not correlated
+    # Above two of three agreements, above one of three qualities.
+    assert found.joint_p_value(0.85, -0.3) == pytest.approx(stats.norm.cdf((z(3 / 5) + 2 * z(2 / 5)) / sigma))
+    far = (-0.9 - quality.mean()) / quality.std()
+    assert found.joint_p_value(0.95, -0.9) == pytest.approx(stats.norm.cdf((z(4 / 5) + 2 * far) / sigma))
+    alike = Calibration(10, 3, agreement, agreement, -1 + agreement, 0.5)
+    assert alike.joint_p_value(0.0, -0.05) == pytest.approx(
+        stats.norm.cdf((z(1 / 5) + 2 * z(4 / 5)) / 3 / sigma * 5**0.5)
+    )
+
+
+@pytest.mark.parametrize(("wrong", "expected"), [(0, 1), (1, 80 / 560), (2, 80 * 79 / (560 * 559))])
+def test_a_reference_without_errors_does_not_make_one_error_unusual(wrong, expected):
+    """One wrong row of 80 was an alarm at 5 %, after 480 right ones: 11 % of batches were without a change."""
+    perfect, agreement = np.ones(200), np.linspace(0.8, 1, 200)
+    found = Calibration(80, 6, agreement, agreement, perfect, 0.5)
+    assert found.p_value(1 - wrong / 80, "quality") == pytest.approx(expected)  # Fisher's exact test, by hand
+    assert found.low_below(0.05, "quality") == pytest.approx(1 - 1 / 80)
+    assert found.low_below(0.2, "quality") == 1
+    assert (found.joint_p_value(0.9, 1 - wrong / 80) <= 0.05) == (wrong == 2)
 
 
 def test_few_blocks_are_worth_less():
@@ -216,6 +227,52 @@ def test_a_quiet_process_and_a_change(watching):
     assert history.alarms == (changed.name, again.name)
     assert len(history.to_frame()) == 28
     assert "The concept moved in 3, 4." in str(history)
+    assert "at a false-alarm rate of 0.05 per batch (0.185 for at least one in 4 batches)" in str(history)
+    assert history.any_false_alarm == pytest.approx(1 - 0.95**4)
+
+
+def test_the_rate_may_be_that_of_the_stream(tmp_path):
+    watching = monitor(control="stream", draws=60)
+    for number in (1, 2, 3):
+        assert watching.update(*draw(60, number)).level == pytest.approx(0.05 / (number * (number + 1)))
+    path = watching.save(tmp_path / "state.classay")
+    watching = DriftMonitor.load(path, GaussianNB(), executor=1)
+    assert watching.control == "stream"
+    moved = watching.update(*draw(60, 4, column=1))
+    assert (moved.verdict, moved.level) == ("concept moved", pytest.approx(0.05 / 20))
+    assert watching.history.any_false_alarm == pytest.approx(0.05 * 4 / 5, rel=0.02)
+    assert "0.05 over any number of batches (0.0025 for the last one; 0.0396 for at least one" in str(watching.history)
+
+
+def test_a_new_class_is_an_alarm_and_the_monitor_goes_on(tmp_path):
+    """It was an error. Its rows are left out of all figures; the reference stays as it is."""
+    X, y = mixed(300, 0)
+    learner = encoded(GaussianNB(), X)
+    first, batch, labels = mixed(50, 1), *mixed(60, 2)
+    strange = np.where(np.arange(60) < 12, "lost", labels)
+    found = []
+    for news in (False, True):
+        watching = DriftMonitor(learner, executor=1, draws=60, n_probes=50).fit(X, y)
+        watching.update(*first)
+        found.append(watching.update(*((batch, strange) if news else (batch[12:], labels[12:]))))
+    plain, update = found
+    assert (update.verdict, update.alarm, update.new_classes, update.n_rows) == ("new class", True, {"lost": 12}, 60)
+    for figure in ("p_value", "agreement_reference", "metric_reference", "agreement_last", "p_rows", "stability"):
+        assert getattr(update, figure) == getattr(plain, figure)
+    chance = math.comb(60, 12) / math.comb(360, 12)
+    assert "does not have lost (12 of 60 rows). " in update.notes[0]
+    assert f"{chance:.2g} without a change. The other rows say: {plain.verdict}." in update.notes[0]
+    only = watching.update(batch, ["odd"] * 60)
+    assert (only.verdict, only.measured) == ("new class", False)
+    assert "no concept can be learned" in str(only)
+    again = DriftMonitor.load(watching.save(tmp_path / "state.classay"), learner, executor=1)
+    assert again.has_seen(batch, strange)
+    for each in (strange, labels):
+        assert str(again.update(batch, each)) == str(watching.update(batch, each))
+    assert again.history.alarms[:3] == ("2", "3", "4")
+    assert "New classes are in 2, 3, 4." in str(again.history)
+    assert "new class in 3 of 5 batches" in again.history.plot().to_json()
+    assert "new class" in only.plot().to_json()
 
 
 def test_a_quiet_process_and_a_change_of_numbers():
@@ -379,7 +436,7 @@ def judged(agreement, quality, qualities, **fields):
     agreements = np.random.default_rng(0).normal(0.9, 0.02, 200)
     calibration = Calibration(100, 10, agreements, agreements, qualities, 0.5)
     update = Update(
-        learner="tree", n_reference=1000, name="batch", number=1, n_rows=100, false_alarm_rate=0.05,
+        learner="tree", n_reference=1000, name="batch", number=1, n_rows=100, false_alarm_rate=0.05, level=0.05,
         p_value=calibration.joint_p_value(agreement, quality), agreement_reference=agreement, agreement_last=math.nan,
         p_reference=calibration.p_value(agreement, "reference"), p_last=math.nan, low_below_reference=0.86,
         p_metric=calibration.p_value(quality, "quality"), metric_last=math.nan, metric_limit=0.0,
@@ -535,7 +592,6 @@ def frame_with(**columns):
         (frame_with(size="big"), "contains texts in the batch but numbers"),
         (frame_with(hue=range(50)), "contains numbers in the batch but texts"),
         ((mixed(50, 1)[0], ["ok"] * 50), "1 class.*merge it with the next"),
-        ((mixed(50, 1)[0], ["ok", "lost"] * 25), "'lost'"),
         ((mixed(50, 1)[0], [0, 1] * 25), "same labels"),
         ((mixed(50, 1)[0], ["ok"] * 49), "they must match"),
         ((mixed(50, 1)[0].to_numpy(), mixed(50, 1)[1]), "another form"),
@@ -576,6 +632,7 @@ def test_bad_targets_of_numbers_are_explained(y, message):
     [
         (GaussianNB(), {"false_alarm_rate": 5}, "false_alarm_rate"),
         (GaussianNB(), {"min_stability": 1.5}, "min_stability"),
+        (GaussianNB(), {"control": "all"}, "control"),
         (GaussianNB(), {"draws": 2}, "draws"),
         (GaussianNB(), {"probes": "unifrom"}, "uniform"),
         (GaussianNB(), {"tolerance": 0.1}, "`tolerance` is for regressors"),

@@ -7,17 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ... import expect
 from ...estimators.adapters import kind_of
 from ...estimators.spec import learner_from_text
 from ...estimators.trial import ready
-from ...inputs import at_least_two
 from ...learner.drift.batches import batch as as_batch
 from ...learner.drift.monitor import DriftMonitor
 from ...learner.drift.state import packed
-from ...learner.drift.verdict import ACCURACY, Drift
+from ...learner.drift.verdict import ACCURACY, Drift, Update
 from ...tables.data import Data
 from ...tables.kinds import EMPTY, IDENTIFIER, LEFT_OUT, NumbersAsLabels
 from ...tables.read import read_table
@@ -32,6 +29,7 @@ def command(
     learner: str = "DecisionTreeClassifier(max_depth=4)",
     reference: str | None = None,
     rate: float = 0.05,
+    control: str = "batch",
     probes: str = "uniform",
     n_probes: int = 2_000,
     draws: int | None = None,
@@ -68,6 +66,7 @@ def command(
         probes=probes,
         n_probes=n_probes,
         false_alarm_rate=rate,
+        control=control,
         min_stability=min_stability,
         tolerance=tolerance,
         draws=draws,
@@ -93,7 +92,8 @@ def command(
     interrupted = _run(monitor, known, batches, state)
     history = monitor.history
     return Outcome(
-        {"reference": known.name, "wrapped": tried.wrapped, **history.to_dict()},
+        {"reference": known.name, "wrapped": tried.wrapped, "any_false_alarm": history.any_false_alarm}
+        | history.to_dict(),
         data=known,
         text=_text(history, known.name),
         charts=lambda: {"drift": history.plot()} if history.updates else {},
@@ -123,8 +123,6 @@ def _read_batch(file: str, reference: Data, numbers: bool) -> Data:
         ]
         if new:
             raise expect.InputError(f"The batch has a column {new[0]!r}, which the reference does not have. Drop it.")
-        if not numbers:
-            at_least_two(np.unique(batch.y))
         as_batch(batch.X, batch.y, reference.X, None if numbers else reference.classes)
     except expect.InputError as mistake:
         raise expect.InputError(f"{Path(file).name}: {mistake}") from mistake
@@ -140,7 +138,7 @@ def _refuse_another(saved: DriftMonitor, wanted: DriftMonitor, reference: Data, 
             f"{state} was saved with another reference than {reference.name}. Use the same reference, or another "
             "--state."
         )
-    for name in ("probes", "n_probes", "false_alarm_rate", "min_stability", "tolerance", "draws", "seed"):
+    for name in ("probes", "n_probes", "false_alarm_rate", "control", "min_stability", "tolerance", "draws", "seed"):
         then, now = getattr(saved, name), getattr(wanted, name)
         if then != now:
             raise expect.InputError(
@@ -169,9 +167,15 @@ def _run(monitor: DriftMonitor, reference: Data, batches: list[Data], state: Pat
 
 def _text(history: Drift, reference: str) -> Iterator[Any]:
     yield str(history)
-    if not history.updates:
-        return
-    last = history.updates[-1]
+    if measured := [update for update in history.updates if update.measured]:
+        yield _table(history, measured[-1], reference)
+    for note in dict.fromkeys(note for update in history.updates for note in update.notes):
+        names = [update.name for update in history.updates if note in update.notes]
+        yield f"{expect.shown(names)}: {note}"
+
+
+def _table(history: Drift, last: Update, reference: str) -> Any:
+    """The batches, with the words for those of a regressor; `last` is the last one with figures."""
     words = {"alike": "predict the same", "side": "low below", "usual": f"accuracy is {last.usual_metric:.3f}"}
     words["old"] = "Accuracy: of the reference's concept on the batch."
     if last.metric != ACCURACY:
@@ -184,7 +188,4 @@ def _text(history: Drift, reference: str) -> Iterator[Any]:
         {**vars(update), "verdict": update.verdict.upper() if update.alarm else update.verdict}
         for update in history.updates
     ]
-    yield worded_table("batches", rows, reference=reference, history=history, last=last, **words)
-    for note in dict.fromkeys(note for update in history.updates for note in update.notes):
-        names = [update.name for update in history.updates if note in update.notes]
-        yield f"{expect.shown(names)}: {note}"
+    return worded_table("batches", rows, reference=reference, history=history, last=last, **words)

@@ -28,7 +28,7 @@ def reference(X: Any, y: ArrayLike, numbers: bool) -> tuple[Any, NDArray[Any]]:
 def batch(X: Any, y: ArrayLike, like: Any, classes: NDArray[Any] | None) -> tuple[Any, NDArray[Any]]:
     """Rows and target of a batch in the form of the reference: columns matched by name, with its categories.
 
-    `classes` are those of the reference; None if its target is a number.
+    `classes` are those of the reference, None if its target is a number; a batch may have others.
     """
     X = pandas_of(X)
     if isinstance(like, pd.DataFrame) != isinstance(X, pd.DataFrame):
@@ -44,7 +44,15 @@ def batch(X: Any, y: ArrayLike, like: Any, classes: NDArray[Any] | None) -> tupl
         raise InputError(
             f"The batch has {rows.shape[1]} columns but the reference has {like.shape[1]}; they must match."
         )
-    return rows, values if classes is None else _known_labels(values, classes)
+    if classes is None:
+        return rows, values
+    codes = encode(values, classes)
+    if codes.min() == codes.max() >= 0:
+        raise InputError(
+            f"`y` has 1 class ({values[0].item()!r}); at least 2 are needed. No concept can be learned from such a "
+            "batch: merge it with the next one, or drop it."
+        )
+    return rows, classes[codes] if codes.min() >= 0 else values
 
 
 def _rows_and_target(X: Any, y: ArrayLike, numbers: bool) -> tuple[Any, NDArray[Any]]:
@@ -61,24 +69,6 @@ def _rows_and_target(X: Any, y: ArrayLike, numbers: bool) -> tuple[Any, NDArray[
         raise InputError("`y` has infinite values. Replace them, or drop those rows.")
     own = rows.reset_index(drop=True).copy() if isinstance(rows, pd.DataFrame) else np.array(rows)
     return own, values.astype(float) if numbers else values.copy()
-
-
-def _known_labels(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
-    """The labels of a batch: two or more, all of which the reference has."""
-    codes = encode(labels, classes)
-    strange = np.unique(labels[codes < 0])
-    if strange.size:
-        raise InputError(
-            f"The batch has classes that the reference does not have: {shown(map(repr, strange.tolist()), 4)}. A new "
-            "class is a change in itself: leave these rows out, or fit the monitor again on rows that include it."
-        )
-    if np.ptp(codes) == 0:
-        raise InputError(
-            f"`y` has 1 class ({labels[0].item()!r}); at least 2 are needed. No concept can be learned from such a "
-            "batch: merge it with the next one, or drop it."
-        )
-    known: NDArray[Any] = classes[codes]
-    return known
 
 
 def _column(column: pd.Series[Any], like: pd.Series[Any]) -> pd.Series[Any]:

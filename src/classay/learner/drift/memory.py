@@ -1,6 +1,7 @@
 """`MemorizingClassifier`, `MemorizingRegressor`: keep the known concept until new rows show that another is better.
 
-`Memory` is the rule that both share; each has its own evidence: rows that only one concept has right, or errors.
+`Memory` is the rule that both share; each has its own evidence: rows that only one concept has right, or errors. A
+user may state the accuracy and the stability that are enough: Turney's "certain desired level" of both.
 """
 
 from __future__ import annotations
@@ -44,12 +45,16 @@ class Memory(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # no typ
 
     KIND: ClassVar[str]
     FIGURES: ClassVar[tuple[str, ...]]
+    DESIRED: ClassVar[tuple[str, str]]  # what the two desired levels are, of the first and of the third figure
 
-    def __init__(self, learner: Any, alpha: float = 0.05, folds: int = 5, random_state: Any = 0) -> None:
+    def __init__(
+        self, learner: Any, alpha: float = 0.05, folds: int = 5, random_state: Any = 0, desired: Any = None
+    ) -> None:
         self.learner = learner
         self.alpha = alpha
         self.folds = folds
         self.random_state = random_state
+        self.desired = desired
 
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Forget everything and learn a concept."""
@@ -69,10 +74,6 @@ class Memory(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # no typ
         """The target of some rows, refused if it is not of the memory's kind."""
 
     @abstractmethod
-    def _cannot_learn(self, y: NDArray[Any]) -> str:
-        """Why no concept can be learned from a batch; nothing if one can."""
-
-    @abstractmethod
     def _evidence(self, truth: NDArray[Any], old: NDArray[Any], new: NDArray[Any]) -> Evidence:
         """The comparison of the predictions of both concepts."""
 
@@ -85,6 +86,12 @@ class Memory(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # no typ
     def _check_settings(self) -> None:
         expect.fraction(self.alpha, "alpha")
         expect.whole(self.folds, "folds", at_least=2)
+        if self.desired is not None:
+            if np.shape(self.desired) != (2,):
+                raise expect.InputError(f"`desired` is {self.desired!r}; expected two levels, {self.DESIRED}.")
+            most = 1.0 if self.KIND == "classifier" else None
+            for name, level in zip(self.DESIRED, self.desired):
+                expect.number(level, f"desired {name}", at_least=0, at_most=most)
         kind = kind_of(checks.unfitted_learner(self.learner)[0])
         if kind not in (self.KIND, None):
             other = "MemorizingRegressor" if kind == "regressor" else "MemorizingClassifier"
@@ -95,9 +102,9 @@ class Memory(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # no typ
     def _take(self, X: Any, y: ArrayLike, first: bool, classes: ArrayLike | None = None) -> Self:
         self._check_settings()
         rows, target = self._checked(X, y, reset=first)
-        self._check_classes(target, first, classes)
+        news = self._check_classes(target, first, classes)
         if not first:
-            return self._decide(rows, target)
+            return self._decide(rows, target, news)
         self._learn(rows, target)
         numbers = dict.fromkeys((*self.FIGURES, "p_value", "level"), float)
         kinds = {"batch": int, "rows": int, "kept": str, **numbers, "why": str}
@@ -120,28 +127,44 @@ class Memory(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # no typ
             raise expect.InputError(f"`X` has {rows.shape[0]} rows but `y` has {target.size} {noun}; they must match.")
         return rows, target
 
-    def _check_classes(self, target: NDArray[Any], first: bool, classes: ArrayLike | None) -> None:
-        """Nothing to check, if the target has no classes."""
+    def _check_classes(self, target: NDArray[Any], first: bool, classes: ArrayLike | None) -> str:
+        """Which classes are new, in words; none, if the target is a number."""
+        return ""
 
     def _learn(self, rows: Any, target: NDArray[Any]) -> None:
         fitted = fit_once(self.learner, rows, target)
         self.concept_, self._numbers_of = fitted.estimator, fitted.indexed
 
-    def _decide(self, rows: Any, target: NDArray[Any]) -> Self:
-        if unlearnable := self._cannot_learn(target):
-            return self._note(target, OLD, unlearnable)
+    def _decide(self, rows: Any, target: NDArray[Any], news: str) -> Self:
+        if target.size == 1 or (self.KIND == "classifier" and (target == target[0]).all()):
+            kind = "class" if self.KIND == "classifier" else "row"
+            return self._note(target, OLD, f"{news}The batch has one {kind}, so no new concept can be compared on it.")
         before = as_given(self.concept_.predict(rows), self._numbers_of)
         figures, p_value, words = self._evidence(target, before, self._left_out(rows, target))
         update = len(self.history_)
         level = float(self.alpha) / (SHARE * update * (update + 1))
-        kept = NEW if p_value <= level else OLD
+        better = p_value <= level
+        satisfied = self._satisfied(figures[0], figures[2]) if better else ""
+        kept = NEW if better and not satisfied else OLD
         if kept == NEW:
             self._learn(rows, target)
         why = (
-            f"{words} (p = {p_value:.2g}): that {'shows' if kept == NEW else 'does not show'} that the new one is "
-            f"better, at level {level:.2g}."
+            f"{news}{words} (p = {p_value:.2g}): that {'shows' if better else 'does not show'} that the new one is "
+            f"better, at level {level:.2g}.{satisfied}"
         )
         return self._note(target, kept, why, (*figures, p_value, level))
+
+    def _satisfied(self, old: float, closeness: float) -> str:
+        """Why a better concept is not used, if so: the old one is as good as desired, the new one not as close."""
+        if self.desired is None:
+            return ""
+        sign, (enough, close) = 1 if self.KIND == "classifier" else -1, self.desired
+        if sign * old < sign * enough or sign * closeness >= sign * close:
+            return ""
+        return (
+            f" The old one is kept: its {self.DESIRED[0]} of {old:.3g} is as desired ({enough:g}), and the "
+            f"{self.DESIRED[1]} of {closeness:.3g} is not ({close:g})."
+        )
 
     def _left_out(self, rows: Any, target: NDArray[Any]) -> NDArray[Any]:
         """Predictions of concepts of the batch on rows that they were not learned from."""
@@ -192,6 +215,9 @@ class MemorizingClassifier(ClassifierMixin, Memory):  # type: ignore[misc]  # no
     that is no better replaces the old one with probability of about alpha at most. Otherwise the old one is kept, since
     keeping it changes no prediction.
 
+    With `desired` levels of accuracy and stability, the old concept is also kept if it has that accuracy on the batch
+    and the better one agrees with it on fewer rows than that. If it falls short of the accuracy, stability yields.
+
     `fit` starts again; `partial_fit` takes one more batch. It misleads if batches are small: the new concept, learned
     from a part of one batch, is then poor, and few rows show little, so the old one stays although a change would pay
     off later. It looks at one batch at a time: a drift so slow that no batch shows it is accepted late.
@@ -202,11 +228,13 @@ class MemorizingClassifier(ClassifierMixin, Memory):  # type: ignore[misc]  # no
     alpha : probability of a change without reason over all updates; a smaller one needs more evidence for a change
     folds : number of parts of a batch for evaluating the new concept
     random_state : seed of the folds
+    desired : (accuracy, stability), such as (0.9, 0.95): the accuracy that is enough, and the share of rows on which a
+        new concept must then agree with the old one; None to use the better concept
 
     Attributes
     ----------
     concept_ : the classifier in use
-    classes_ : all classes, as first given
+    classes_ : all classes so far, and those given in `classes`
     history_ : one row per batch: what was kept, the figures, and the reason in words
 
     Examples
@@ -225,6 +253,7 @@ class MemorizingClassifier(ClassifierMixin, Memory):  # type: ignore[misc]  # no
 
     KIND = "classifier"
     FIGURES = ("old_accuracy", "new_accuracy", "agreement", "only_new_right", "only_old_right")
+    DESIRED = ("accuracy", "agreement")
 
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Take one more batch, and keep the old concept or use the new one. `classes`: all that may ever occur."""
@@ -258,9 +287,6 @@ class MemorizingClassifier(ClassifierMixin, Memory):  # type: ignore[misc]  # no
         check_classification_targets(y)
         return y
 
-    def _cannot_learn(self, y: NDArray[Any]) -> str:
-        return "The batch has one class, so no new concept can be learned from it." if (y == y[0]).all() else ""
-
     def _evidence(self, truth: NDArray[Any], old: NDArray[Any], new: NDArray[Any]) -> Evidence:
         was_right, is_right = old == truth, new == truth
         gained, lost = int((is_right & ~was_right).sum()), int((was_right & ~is_right).sum())
@@ -269,19 +295,23 @@ class MemorizingClassifier(ClassifierMixin, Memory):  # type: ignore[misc]  # no
         words = f"Only the new concept is right on {gained} rows, only the old one on {lost}"
         return figures, p_value, words
 
-    def _check_classes(self, target: NDArray[Any], first: bool, classes: ArrayLike | None) -> None:
-        if first:
-            self.classes_ = np.unique(target if classes is None else np.asarray(classes))
-        elif classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
+    def _check_classes(self, target: NDArray[Any], first: bool, classes: ArrayLike | None) -> str:
+        declared = np.unique(target if classes is None else np.asarray(classes))
+        known: NDArray[Any] = declared if first else self.classes_
+        if classes is not None and not np.array_equal(declared, known):
             raise expect.InputError(
-                f"`classes` differs from the first batch ({expect.shown(self.classes_)}). To start again, call fit."
+                f"`classes` differs from the classes so far ({expect.shown(known)}). To start again, call fit."
             )
-        strange = np.setdiff1d(target, self.classes_)
-        if strange.size:
+        strange = np.setdiff1d(target, known)
+        of_texts = [labels.dtype.kind in "OU" for labels in (target, known)]
+        if strange.size and (classes is not None or of_texts[0] != of_texts[1]):
             raise expect.InputError(
-                f"The batch has classes that the first batch did not have: {expect.shown(strange, 4)}. Pass all of "
-                "them in `classes` at the first partial_fit."
+                f"The batch has the labels {expect.shown(strange, 4)}, which are not among {expect.shown(known, 4)}. "
+                "Add them to `classes`, or pass labels of the same kind."
             )
+        self.classes_: NDArray[Any] = np.union1d(known, strange)
+        noun = "New class" if strange.size == 1 else "New classes"
+        return f"{noun}: {expect.shown(strange, 4)}, in {np.isin(target, strange).sum()} rows. " if strange.size else ""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -311,6 +341,8 @@ class MemorizingRegressor(RegressorMixin, Memory):  # type: ignore[misc]  # no t
     ----------
     learner : a scikit-learn regressor; each batch gets a fresh copy
     alpha, folds, random_state : as in `MemorizingClassifier`; so are `concept_` and `history_`
+    desired : (error, difference): the mean absolute error that is enough, and how far a new concept may then be from
+        the old one, in mean absolute difference of predictions; None to use the better concept
 
     Examples
     --------
@@ -330,6 +362,7 @@ class MemorizingRegressor(RegressorMixin, Memory):  # type: ignore[misc]  # no t
 
     KIND = "regressor"
     FIGURES = ("old_error", "new_error", "difference", "new_nearer", "old_nearer")
+    DESIRED = ("error", "difference")
 
     def _checked_target(self, y: NDArray[Any]) -> Floats:
         kind = y.dtype.kind
@@ -343,9 +376,6 @@ class MemorizingRegressor(RegressorMixin, Memory):  # type: ignore[misc]  # no t
         values: Floats = y.astype(float)
         assert_all_finite(values, input_name="y")
         return values
-
-    def _cannot_learn(self, y: NDArray[Any]) -> str:
-        return "The batch has one row, so no new concept can be compared on it." if y.size == 1 else ""
 
     def _evidence(self, truth: NDArray[Any], old: NDArray[Any], new: NDArray[Any]) -> Evidence:
         before, after = np.abs(old - truth), np.abs(new - truth)

@@ -21,6 +21,7 @@ from ...engine import work
 from ...estimators.adapters import free_seeds, kind_of, short_name
 from ...estimators.fit import expect_weights
 from ...expect import InputError
+from ...inputs import encode, take
 from ...splits import PerRow, per_row
 from ...tables.data import refuse_classes, refuse_target
 from ..fitting import checks
@@ -31,7 +32,9 @@ from ..stability.agreement import tolerance_for
 from .batches import batch, last_time, reference, row_shift
 from .calibration import LEAST_BLOCKS, Calibration, Target, calibrate, draws_needed, predictions
 from .state import Concept, MonitorState, load, save
-from .verdict import ACCURACY, ERROR, ROWS_UNLIKE, Drift, Update, judge
+from .verdict import ACCURACY, ERROR, ROWS_UNLIKE, Drift, Update, judge, on_new_classes
+
+BATCH, STREAM = CONTROLS = ("batch", "stream")
 
 
 class DriftMonitor:
@@ -40,9 +43,11 @@ class DriftMonitor:
     `fit` takes the reference; each `update` learns a concept from a batch, compares it on probes with that of the
     reference, and has the reference's concept predict the batch. The verdict names what moved:
 
+    - "new class": the batch has a class that the reference does not have. Figures are of the other rows, and the
+      reference stays as it is: the class is an alarm in every batch, until the monitor is fitted again;
     - "concept moved": agreement and accuracy of the old concept are together lower than batches without change have
-      them, at the stated false-alarm rate per update. T = z(agreement) + 2·z(accuracy), z the standard score among
-      blocks of the reference, compared with T of the same blocks;
+      them, at the stated false-alarm rate: z(agreement) + 2·z(accuracy), z the standard score among blocks of the
+      reference;
     - "rows moved": only agreement is low, and columns of the batch are distributed unlike those of the reference;
     - "learner unsteady": agreement could not show a change, because a concept unrelated to the reference would not
       disagree enough, or stability is below `min_stability`;
@@ -61,7 +66,9 @@ class DriftMonitor:
     learner : a scikit-learn classifier or regressor
     probes : 'uniform' over the domain of each column, 'marginal', 'data' (the reference's rows), or as in `record`
     n_probes : how many to draw
-    false_alarm_rate : for each update
+    false_alarm_rate : for each update, or for all of them together
+    control : 'batch': the rate is that of each update, so over many a false alarm is likely; 'stream': that of at least
+        one false alarm however many updates there are. Update j then raises an alarm at rate/(j(j + 1))
     min_stability : stability below which the learner is not trusted to monitor, or None
     tolerance : for a regressor only: predictions that differ by at most this, in units of the target, count as the
         same; default 0.1 standard deviations of the reference's target
@@ -90,6 +97,7 @@ class DriftMonitor:
         probes: Any = "uniform",
         n_probes: int = 2_000,
         false_alarm_rate: float = 0.05,
+        control: str = "batch",
         min_stability: float | None = None,
         tolerance: float | None = None,
         draws: int | None = None,
@@ -109,6 +117,7 @@ class DriftMonitor:
         self.probes = probes
         self.n_probes = expect.whole(n_probes, "n_probes", at_least=2)
         self.false_alarm_rate = expect.fraction(false_alarm_rate, "false_alarm_rate")
+        self.control = expect.one_of(control, "control", CONTROLS)
         self.min_stability = None if min_stability is None else expect.fraction(min_stability, "min_stability")
         self.draws = None if draws is None else expect.whole(draws, "draws", at_least=20)
         self.seed = seeds.settle(random_state)
@@ -168,16 +177,36 @@ class DriftMonitor:
         _as_before("sample_weight", weights is not None, state.reference.weights is not None)
         _as_before("time", time is not None, state.until is not None)
         until = last_time(time, len(labels), state.until)
-        calibration = self._calibrated(len(labels))
-        concept = Concept(len(state.updates) + 1, rows, labels, weights)
-        concept = replace(concept, answers=self._predictions(state, concept, state.probes))
-        update = judge(self._figures(state, concept, calibration, name), calibration, self.min_stability)
+        number, classes, rate = len(state.updates) + 1, state.target.classes, self.false_alarm_rate
+        new = np.zeros(len(labels), dtype=bool) if classes is None else ~np.isin(labels, classes)
+        update = Update(
+            learner=self.name,
+            n_reference=len(state.reference.y),
+            name=str(number) if name is None else str(name),
+            number=number,
+            n_rows=len(labels),
+            false_alarm_rate=rate,
+            level=rate if self.control == BATCH else rate / (number * (number + 1)),
+            metric=ERROR if self._of_numbers else ACCURACY,
+            tolerance=state.target.tolerance,
+            fingerprint=fingerprint(rows, labels),
+            new_classes=dict(zip(*(part.tolist() for part in np.unique(labels[new].astype(str), return_counts=True)))),
+        )
+        if new.any():
+            rows, labels, weights = take(rows, ~new), labels[~new], None if weights is None else weights[~new]
+        concept = None
+        if classes is None or np.unique(labels).size > 1:
+            labels = labels if classes is None else classes[encode(labels, classes)]
+            calibration, concept = self._calibrated(len(labels)), Concept(number, rows, labels, weights)
+            concept = replace(concept, answers=self._predictions(state, concept, state.probes))
+            update = judge(self._figures(state, concept, calibration, update), calibration, self.min_stability)
+        update = on_new_classes(update) if new.any() else update
         state.updates.append(update)
-        state.last, state.until = concept, until
+        state.last, state.until = concept or state.last, until
         return update
 
-    def _figures(self, state: MonitorState, concept: Concept, calibration: Calibration, name: str | None) -> Update:
-        """The figures of a batch, before a verdict."""
+    def _figures(self, state: MonitorState, concept: Concept, calibration: Calibration, update: Update) -> Update:
+        """An update with the figures of a batch, before a verdict."""
         target, rate, size = state.target, self.false_alarm_rate, len(concept.y)
         truth, cap = target.codec.truth(concept.y), calibration.cap
         predicted = self._predictions(state, state.reference, concept.rows)
@@ -193,33 +222,25 @@ class DriftMonitor:
         p_rows, column = row_shift(state.reference.rows, concept.rows)
         low, high = sorted(target.metric(end) for end in (usual.low, usual.high))
         limit = target.metric(calibration.low_below(rate, "quality"))
-        return Update(
-            learner=self.name,
-            n_reference=len(state.reference.y),
-            name=str(concept.number) if name is None else str(name),
-            number=concept.number,
-            n_rows=size,
+        return replace(
+            update,
             p_value=calibration.joint_p_value(agreement, quality),
-            false_alarm_rate=rate,
             agreement_reference=agreement,
             agreement_last=agreement_last,
             p_reference=calibration.p_value(agreement, "reference"),
             p_last=p_last,
             low_below_reference=max(calibration.low_below(rate, "reference"), 0.0),
-            metric=ERROR if self._of_numbers else ACCURACY,
             metric_reference=target.metric(quality),
             metric_uncapped=target.metric(target.quality(predicted, truth, math.inf)),
             metric_last=metric_last,
             p_metric=calibration.p_value(quality, "quality"),
             metric_limit=max(limit, 0.0),
             usual_metric=replace(usual, value=target.metric(usual.value), low=low, high=high),
-            tolerance=target.tolerance,
             cap=cap,
             p_rows=p_rows,
-            moved_column=column if p_rows <= ROWS_UNLIKE else "",
+            moved_column=column if p_rows <= min(ROWS_UNLIKE, update.level) else "",
             stability=calibration.usual("last"),
             chance=calibration.chance,
-            fingerprint=fingerprint(concept.rows, concept.y),
         )
 
     @property

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .monitor import DriftMonitor
 
 KIND = "drift"
-SETTINGS = ("n_probes", "false_alarm_rate", "min_stability", "tolerance", "draws", "time_limit", "name")
+SETTINGS = ("n_probes", "false_alarm_rate", "control", "min_stability", "tolerance", "draws", "time_limit", "name")
 ARRAYS, NUMBERS = ("reference", "last", "quality"), ("blocks", "chance", "cap")
 """What a calibration consists of, besides its size."""
 
@@ -125,11 +125,12 @@ def load(path: Path, learner: Any) -> tuple[dict[str, Any], MonitorState]:
             until=header["until"],
             calibrations={size: _calibration(size, arrays) for size in header["calibrations"]},
             updates=updates,
-            last=concept("last", len(updates)) if "last" in tables else None,
+            last=concept("last", max(each.number for each in updates if each.measured)) if "last" in tables else None,
         )
         # Probes drawn by name can be drawn again for another reference; a function of the user is not in the file.
         drawn = state.probe_kind if state.probe_kind in KINDS else state.probes
-        settings = {name: header["settings"][name] for name in (*SETTINGS, "random_state")}
+        saved = {"control": "batch"} | header["settings"]  # which files of earlier versions do not have
+        settings = {name: saved[name] for name in (*SETTINGS, "random_state")}
         return {**settings, "probes": drawn}, state
     except InputError:
         raise
@@ -144,8 +145,8 @@ def _calibration(size: int, arrays: dict[str, NDArray[Any]]) -> Calibration:
 
 
 def _update(saved: dict[str, Any]) -> Update:
-    estimates = {name: Estimate(**value) for name, value in saved.items() if isinstance(value, dict)}
-    return Update(**{**saved, **estimates, "notes": tuple(saved["notes"])})
+    estimates = {name: Estimate(**saved[name]) for name in ("usual_metric", "stability")}
+    return Update(**{"level": saved["false_alarm_rate"], **saved, **estimates, "notes": tuple(saved["notes"])})
 
 
 def _another_learner(path: Path, header: dict[str, Any], here: dict[str, Any]) -> str:

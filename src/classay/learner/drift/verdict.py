@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
-from ...expect import counted
+from ...expect import counted, shown
 from ...intervals import Estimate
 from ...result import Result
 from .calibration import Calibration, fewest_draws
 
-CONCEPT, ROWS, UNSTEADY, NOTHING = "concept moved", "rows moved", "learner unsteady", "nothing shown"
+NEW, CONCEPT, ROWS, UNSTEADY = "new class", "concept moved", "rows moved", "learner unsteady"
+NOTHING = "nothing shown"
 ACCURACY, ERROR = "accuracy", "error"
 ROWS_UNLIKE = 0.01
 """Rows count as unlike the reference at this p-value."""
 MOSTLY_COUNTED = 2.0
 """A change counts as small only if the error in full is at most this many times the capped one."""
 LOW, HIGH = "low_below", "high_above"
+UNKNOWN = Estimate(math.nan, math.nan, math.nan)
 COLUMNS = ["number", "name", "figure", "value", LOW, HIGH, "p_value", "verdict"]
 
 
@@ -34,12 +36,13 @@ class Update(Result, chart="drift:update_chart"):
     `low_below_reference`, accuracy below and error above `metric_limit` (infinite if the reference has too few blocks).
     `p_rows` is that of the rows, whatever their labels.
 
-    `verdict`: "concept moved" (p_value at most the rate), "rows moved" (only agreement is low, and the rows are unlike
-    the reference), "learner unsteady" (agreement could not show a change), or "nothing shown". `alarm` is True for the
-    first two. `agreement_last` and `metric_last` are those of the concept of the previous batch (NaN for the first).
-    `stability` is the usual agreement of two batches of this size without change and the range of 95 % of pairs;
-    `chance` the agreement of a concept unrelated to the reference; `usual_metric` that of the reference's concept on
-    rows of its own kind.
+    `verdict`: "new class" (`new_classes` are its rows by class, and all figures those of the other rows; NaN if these
+    teach no concept), "concept moved" (p_value at most `level`: the rate, or with control over the stream what this
+    update has of it), "rows moved" (only agreement is low, and the rows are unlike the reference), "learner unsteady"
+    (agreement could not show a change), or "nothing shown". `alarm` is True for the first three. `agreement_last` and
+    `metric_last` are those of the concept of the previous batch (NaN for the first). `stability` is the usual agreement
+    of two batches of this size without change and the range of 95 % of pairs; `chance` the agreement of a concept
+    unrelated to the reference; `usual_metric` that of the reference's concept on rows of its own kind.
     """
 
     learner: str
@@ -49,28 +52,40 @@ class Update(Result, chart="drift:update_chart"):
     n_rows: int
     verdict: str = NOTHING
     alarm: bool = False
-    p_value: float
+    new_classes: dict[str, int] = field(default_factory=dict)
+    p_value: float = math.nan
     false_alarm_rate: float
-    agreement_reference: float
-    agreement_last: float
-    p_reference: float
-    p_last: float
-    low_below_reference: float
+    level: float
+    agreement_reference: float = math.nan
+    agreement_last: float = math.nan
+    p_reference: float = math.nan
+    p_last: float = math.nan
+    low_below_reference: float = math.nan
     metric: str
-    metric_reference: float
-    metric_uncapped: float
-    metric_last: float
-    p_metric: float
-    metric_limit: float
-    usual_metric: Estimate
+    metric_reference: float = math.nan
+    metric_uncapped: float = math.nan
+    metric_last: float = math.nan
+    p_metric: float = math.nan
+    metric_limit: float = math.nan
+    usual_metric: Estimate = UNKNOWN
     tolerance: float = 0.0
     cap: float = math.inf
-    p_rows: float
-    moved_column: str
-    stability: Estimate
-    chance: float
+    p_rows: float = math.nan
+    moved_column: str = ""
+    stability: Estimate = UNKNOWN
+    chance: float = math.nan
     fingerprint: str
     notes: tuple[str, ...] = ()
+
+    @property
+    def measured(self) -> bool:
+        """Whether the batch has figures: a concept can be learned from its rows of known classes."""
+        return not math.isnan(self.p_value)
+
+    @property
+    def n_known(self) -> int:
+        """Rows of classes that the reference has."""
+        return self.n_rows - sum(self.new_classes.values())
 
     @property
     def as_usual(self) -> str:
@@ -90,12 +105,7 @@ class Update(Result, chart="drift:update_chart"):
         """One row per figure: number, name, figure, value, low_below, high_above, p_value, verdict."""
         side = LOW if self.metric == ACCURACY else HIGH
         rows = [
-            (
-                "agreement_reference",
-                self.agreement_reference,
-                self.p_reference,
-                {LOW: self.low_below_reference},
-            ),
+            ("agreement_reference", self.agreement_reference, self.p_reference, {LOW: self.low_below_reference}),
             (f"{self.metric}_reference", self.metric_reference, self.p_metric, {side: self.metric_limit}),
             ("both", math.nan, self.p_value, {}),
             ("rows", math.nan, self.p_rows, {}),
@@ -110,6 +120,8 @@ class Update(Result, chart="drift:update_chart"):
         )
 
     def __str__(self) -> str:
+        if not self.measured:
+            return f"Batch {self.name}: {self.verdict}. {' '.join(self.notes)}"
         within, metric = "", f"accuracy {self.metric_in_words[:-1]}, usually {self.usual_metric:.3f})"
         if self.metric == ERROR:
             within = f" within {self.tolerance:.3g}"
@@ -118,13 +130,13 @@ class Update(Result, chart="drift:update_chart"):
                 f"{self.cap:.3g} counted as that ({self.metric_uncapped:.4g} in full)"
             )
         text = (
-            f"Batch {self.name}: {self.verdict} (p = {self.p_value:.3g}). Its concept agrees with the reference's on "
-            f"{self.agreement_reference:.3f} of comparison points{within} (low below {self.low_below_reference:.3f}), "
-            f"and the reference's has {metric}."
+            f"Batch {self.name}: {self.verdict} (p = {self.p_value:.3g}, alarm at {self.level:.3g}). Its concept "
+            f"agrees with the reference's on {self.agreement_reference:.3f} of comparison points{within} (low below "
+            f"{self.low_below_reference:.3f}), and the reference's has {metric}."
         )
         if not math.isnan(self.agreement_last):
             text += f" With the previous batch's concept it agrees on {self.agreement_last:.3f}."
-        text += f" Batches of {self.n_rows} rows without change usually agree on {self.stability:.3f}."
+        text += f" Batches of {self.n_known} rows without change usually agree on {self.stability:.3f}."
         return " ".join([text, *self.notes])
 
 
@@ -143,6 +155,19 @@ class Drift(Result, chart="drift:drift_chart"):
         """The names of the batches with an alarm."""
         return tuple(update.name for update in self.updates if update.alarm)
 
+    @property
+    def any_false_alarm(self) -> float:
+        """The chance of at least one false alarm in the batches so far, if they were independent."""
+        return 1 - math.prod(1 - update.level for update in self.updates)
+
+    @property
+    def rates_in_words(self) -> str:
+        """The false-alarm rate of each batch, and of all so far."""
+        rate, last = self.false_alarm_rate, self.updates[-1].level
+        scope = f"over any number of batches ({last:.2g} for the last one; " if last < rate else "per batch ("
+        seen = counted(len(self.updates), "batch", "batches")
+        return f"a false-alarm rate of {rate:g} {scope}{self.any_false_alarm:.3g} for at least one in {seen})"
+
     def to_frame(self) -> pd.DataFrame:
         """One row per batch and figure: number, name, figure, value, low_below, high_above, p_value, verdict."""
         if not self.updates:
@@ -150,12 +175,11 @@ class Drift(Result, chart="drift:drift_chart"):
         return pd.concat([update.to_frame() for update in self.updates], ignore_index=True)
 
     def __str__(self) -> str:
-        seen = counted(len(self.updates), "batch").replace("batchs", "batches")
-        text = (
-            f"{self.learner}: {seen} after a reference of {self.n_reference} rows, at a false-alarm rate of "
-            f"{self.false_alarm_rate:g} for each."
-        )
-        for verdict, sentence in ((CONCEPT, "The concept moved in"), (ROWS, "Only the rows moved in")):
+        seen = counted(len(self.updates), "batch", "batches")
+        rates = f", at {self.rates_in_words}" if self.updates else ""
+        text = f"{self.learner}: {seen} after a reference of {self.n_reference} rows{rates}."
+        sentences = {NEW: "New classes are in", CONCEPT: "The concept moved in", ROWS: "Only the rows moved in"}
+        for verdict, sentence in sentences.items():
             names = [update.name for update in self.updates if update.verdict == verdict]
             text += f" {sentence} {', '.join(names)}." if names else ""
         unsteady = sum(update.verdict == UNSTEADY for update in self.updates)
@@ -174,19 +198,34 @@ def judge(update: Update, calibration: Calibration, min_stability: float | None 
     """
     rate = update.false_alarm_rate
     usual_but_elsewhere = update.p_metric > rate and bool(update.moved_column)
-    if update.p_value <= rate and not usual_but_elsewhere:
+    if update.p_value <= update.level and not usual_but_elsewhere:
         return replace(update, alarm=True, verdict=CONCEPT, notes=_on_concept(update))
-    few = _too_few(calibration, rate)
-    if few:
-        return replace(update, verdict=UNSTEADY, notes=(few,))
     if usual_but_elsewhere and min(update.p_value, update.p_reference) <= rate:
         note = (
             f"The concept of the batch differs, but the reference's is {update.as_usual}, and the rows are unlike "
             f"the reference (most in {update.moved_column}): where the batch has no rows, its concept means little."
         )
         return replace(update, alarm=True, verdict=ROWS, notes=(note,))
-    unsteady = _unsteady(update, min_stability)
+    unsteady = _unsteady(update, calibration, min_stability)
     return replace(update, verdict=UNSTEADY, notes=(unsteady,)) if unsteady else update
+
+
+def on_new_classes(update: Update) -> Update:
+    """The alarm of a batch with classes that the reference does not have."""
+    rows, all_rows = update.n_rows, update.n_reference + update.n_rows
+    # Without a change, the rows of a class are as likely in the reference as any others.
+    chance = min(
+        math.prod((rows - row) / (all_rows - row) for row in range(count)) for count in update.new_classes.values()
+    )
+    counts = shown((f"{name} ({count} of {rows} rows)" for name, count in update.new_classes.items()), 4)
+    others = (
+        f"The other rows say: {update.verdict}." if update.measured else "Of the other rows no concept can be learned."
+    )
+    note = (
+        f"The reference does not have {counts}. That a class with so many rows is in none of the {update.n_reference} "
+        f"rows of the reference has a probability of {chance:.2g} without a change. {others}"
+    )
+    return replace(update, alarm=True, verdict=NEW, notes=(note, *update.notes))
 
 
 def _on_concept(update: Update) -> tuple[str, ...]:
@@ -209,30 +248,25 @@ def _on_concept(update: Update) -> tuple[str, ...]:
     return (f"{which}: {meaning}.",)
 
 
-def _too_few(calibration: Calibration, rate: float) -> str | None:
-    """Why there can be no alarm at this rate, if blocks are too few."""
-    fewest = fewest_draws(rate, calibration.blocks)
-    if calibration.reference.size >= fewest:
-        return None
-    return (
-        f"Chance was estimated from {calibration.reference.size} blocks of the reference; a false-alarm rate of "
-        f"{rate:g} needs {fewest} before any batch, however unusual, raises an alarm. Raise `draws`, or leave it out."
-    )
-
-
-def _unsteady(update: Update, min_stability: float | None) -> str | None:
+def _unsteady(update: Update, calibration: Calibration, min_stability: float | None) -> str:
     """Why agreement cannot show a change at this batch size, if so."""
+    rate, blocks = update.false_alarm_rate, calibration.reference.size
+    if blocks < (fewest := fewest_draws(rate, calibration.blocks)):
+        return (
+            f"Chance was estimated from {blocks} blocks of the reference; a false-alarm rate of {rate:g} needs "
+            f"{fewest} before agreement alone, however low, is unusual. Raise `draws`, or leave it out."
+        )
     if update.low_below_reference <= update.chance:
         return (
             f"A concept unrelated to the reference agrees with it on {update.chance:.3g} of comparison points, and "
-            f"only less than {update.low_below_reference:.3g} is unusual: with {update.n_rows} rows per batch, "
+            f"only less than {update.low_below_reference:.3g} is unusual: with {update.n_known} rows per batch, "
             f"{update.learner} is too unstable, or its predictions hardly vary. Only the {update.metric} of the "
             "reference's concept can show a change here. Use larger batches, a larger reference or a more stable "
             "learner."
         )
     if min_stability is not None and update.stability.value < min_stability:
         return (
-            f"Stability with {update.n_rows} rows per batch is {update.stability.value:.3g}, below min_stability = "
+            f"Stability with {update.n_known} rows per batch is {update.stability.value:.3g}, below min_stability = "
             f"{min_stability:g}."
         )
-    return None
+    return ""
