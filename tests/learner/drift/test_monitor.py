@@ -246,29 +246,25 @@ def test_the_rate_may_be_that_of_the_stream(tmp_path):
 
 def test_a_new_class_is_an_alarm_and_the_monitor_goes_on(tmp_path):
     """It was an error. Its rows are left out of all figures; the reference stays as it is."""
-    X, y = mixed(300, 0)
-    learner = encoded(GaussianNB(), X)
-    first, batch, labels = mixed(50, 1), *mixed(60, 2)
-    strange = np.where(np.arange(60) < 12, "lost", labels)
-    found = []
-    for news in (False, True):
-        watching = DriftMonitor(learner, executor=1, draws=60, n_probes=50).fit(X, y)
-        watching.update(*first)
-        found.append(watching.update(*((batch, strange) if news else (batch[12:], labels[12:]))))
-    plain, update = found
-    assert (update.verdict, update.alarm, update.new_classes, update.n_rows) == ("new class", True, {"lost": 12}, 60)
+    first = monitor(n=300, size=48, draws=20)
+    first.update(*draw(48, 1))
+    (X, y), path = draw(60, 2), first.save(tmp_path / "state.classay")
+    watching = DriftMonitor.load(path, GaussianNB(), executor=1)
+    plain, strange = first.update(X[12:], y[12:]), np.where(np.arange(60) < 12, 7, y)
+    update = watching.update(X, strange)
+    assert (update.verdict, update.alarm, update.new_classes, update.n_rows) == ("new class", True, {"7": 12}, 60)
     for figure in ("p_value", "agreement_reference", "metric_reference", "agreement_last", "p_rows", "stability"):
         assert getattr(update, figure) == getattr(plain, figure)
     chance = math.comb(60, 12) / math.comb(360, 12)
-    assert "does not have lost (12 of 60 rows). " in update.notes[0]
+    assert "does not have 7 (12 of 60 rows). " in update.notes[0]
     assert f"{chance:.2g} without a change. The other rows say: {plain.verdict}." in update.notes[0]
-    only = watching.update(batch, ["odd"] * 60)
+    only = watching.update(X, np.full(60, 9))
     assert (only.verdict, only.measured) == ("new class", False)
     assert "no concept can be learned" in str(only)
-    again = DriftMonitor.load(watching.save(tmp_path / "state.classay"), learner, executor=1)
-    assert again.has_seen(batch, strange)
-    for each in (strange, labels):
-        assert str(again.update(batch, each)) == str(watching.update(batch, each))
+    again = DriftMonitor.load(watching.save(path), GaussianNB(), executor=1)
+    assert again.has_seen(X, strange)
+    for rows, labels in ((X, strange), (X[12:], y[12:])):
+        assert str(again.update(rows, labels)) == str(watching.update(rows, labels))
     assert again.history.alarms[:3] == ("2", "3", "4")
     assert "New classes are in 2, 3, 4." in str(again.history)
     assert "new class in 3 of 5 batches" in again.history.plot().to_json()
