@@ -26,9 +26,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 import classay
 from classay import Subsets
+from classay.charts.style import theme
 from classay.charts.style.panel import Panel, numbers
 from classay.charts.style.parts import lines_chart
-from classay.intervals import Estimate, of_mean
+from classay.intervals import Estimate, of_mean, within_limits
 from classay.learner.sweep.result import correlated
 
 TARGETS = {
@@ -69,11 +70,15 @@ class Tables:
         rows = np.random.default_rng(0).permutation(len(X))[:MOST_ROWS]
         return X.iloc[rows].to_numpy(), y.iloc[rows].to_numpy()
 
-    def draw(self, name: str, lines: dict[str, dict[float, Estimate]], axes: tuple[str, str], title: str) -> None:
+    def draw(self, name: str, panels: dict[str, dict[str, dict[float, Estimate]]], axes: tuple[str, str]) -> None:
+        """Lines of several learners, a panel for each table."""
         if self.pictures is not None:
-            known = {label: (line, (0.0, 5.0)) for label, line in lines.items()}
-            panel = Panel(numbers(axes[0], field="x"), numbers(axes[1], field="value"), 420, 260)
-            lines_chart(known, axes[0], panel, (title, "")).save(self.pictures / f"{name}.svg")
+            charts = []
+            for table, lines in panels.items():
+                panel = Panel(numbers(axes[0], field="x"), numbers(axes[1], field="value"), 300, 220)
+                known = {label: (line, (0.0, 5.0)) for label, line in lines.items()}
+                charts.append(lines_chart(known, axes[0], panel, (table.replace("_", " "), "")))
+            theme.beside(*charts).save(self.pictures / f"{name}.svg")
 
 
 def swept(learner: Any, X: Any, y: Any, parameter: str, values: Any, samples: int = 30, **more: Any) -> Any:
@@ -105,27 +110,17 @@ def size(tables: Tables) -> None:
 
 def entropy(tables: Tables) -> None:
     """Does capacity follow the entropy of the data?"""
-    for change, values in (
-        ("random_labels", [0, 0.25, 0.5, 0.75, 1]),
-        ("repeated_rows", [0, 0.5, 0.8, 0.9, 0.95, 0.98, 0.99]),
-    ):
-        for table in ("Spam", "Wine_Quality"):
+    changes = {"random_labels": [0, 0.25, 0.5, 0.75, 1], "repeated_rows": [0, 0.5, 0.8, 0.9, 0.95, 0.98, 0.99]}
+    for change, values in changes.items():
+        panels: dict[str, Any] = {"Spam": {}, "Wine_Quality": {}}
+        for table, lines in panels.items():
             X, y = tables.some(table)
-            lines = {}
             for label, learner in LEARNERS.items():
-                along = swept(learner, X, y, change, values, holdout_size=3)
-                capacity = {value: one.capacity for value, one in along.orientations.items()}
-                own = [f"{one.stochasticity.value:.2f}" for one in along.orientations.values()]
-                print(
-                    table, change, label, "capacity", [f"{one:.3g}" for one in capacity.values()], "stochasticity", own
-                )
-                lines[label] = capacity
-            tables.draw(
-                f"questions_{change}_{table.lower()}",
-                lines,
-                (change.replace("_", " "), "capacity (bits of 3)"),
-                f"{table}: capacity",
-            )
+                along = swept(learner, X, y, change, values, holdout_size=3).orientations
+                lines[label] = {value: one.capacity for value, one in along.items()}
+                print(table, change, label, "capacity", [f"{one:.3g}" for one in lines[label].values()], end=" ")
+                print("stochasticity", [f"{one.stochasticity.value:.2f}" for one in along.values()])
+        tables.draw(f"questions_{change}", panels, (f"share of {change.replace('_', ' ')}", "capacity, of 3 bits"))
 
 
 def time(tables: Tables) -> None:
@@ -142,20 +137,14 @@ def time(tables: Tables) -> None:
 
 def memory(tables: Tables) -> None:
     """How many random labels a learner can store."""
-    learners = {**LEARNERS, "tree of depth 4": DecisionTreeClassifier(max_depth=4)}
-    for table in ("Spam", "Wine_Quality"):
+    panels: dict[str, Any] = {"Spam": {}, "Wine_Quality": {}}
+    for table, lines in panels.items():
         X, y = tables.some(table)
-        lines = {}
-        for label, learner in learners.items():
+        for label, learner in {**LEARNERS, "tree of depth 4": DecisionTreeClassifier(max_depth=4)}.items():
             along = swept(learner, X, y, "labels_to_store", [25, 50, 100, 200, 400, 800], 20, name=label)
             print(table, along)
             lines[label] = along.metric_estimates
-        tables.draw(
-            f"questions_memory_{table.lower()}",
-            lines,
-            ("labels to store", "share stored"),
-            f"{table}: random labels stored",
-        )
+    tables.draw("questions_memory", panels, ("random labels to store", "share stored"))
 
 
 def generalisation(tables: Tables) -> None:
@@ -187,7 +176,6 @@ def generalisation(tables: Tables) -> None:
         if row.family == "tree, max_depth" else np.nan
         for row in frame.itertuples()
     ]  # fmt: skip
-    frame.to_csv("/tmp/questions_gap.csv", index=False)
     summary(frame)
 
 
@@ -204,7 +192,7 @@ def summary(frame: pd.DataFrame) -> None:
             for how, values in by_table.items():
                 known = [value for value in values if np.isfinite(value)]
                 if len(known) > 2:
-                    mean = of_mean(known)
+                    mean = within_limits(of_mean(known), -1.0, 1.0)
                     positive = sum(value > 0 for value in known)
                     print(
                         f"{figure}, {family}, {how}: {mean:.2f}, positive on {positive} of {len(known)} tables;",

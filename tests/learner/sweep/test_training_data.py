@@ -123,6 +123,7 @@ def test_one_neighbour_stores_all_labels_and_a_constant_none():
         found = sweep(learner, rows, Y, "labels_to_store", [20, 60], **QUICK)
         assert [each.value for each in found.metric_estimates.values()] == pytest.approx([stored] * 2, abs=1e-12)
         assert all(each.low < each.high for each in found.metric_estimates.values())
+    assert all(len(set(each)) == 60 for each in found.records[60].train_rows)
     assert "share of labels stored: 0 [" in str(found)
     assert "share of labels stored" in set(found.to_frame().metric)
     shallow = sweep(DecisionTreeClassifier(max_depth=2), X, Y, "labels_to_store", [10, 100], **QUICK)
@@ -151,7 +152,7 @@ def test_the_stream_is_told_from_the_learner(flipped, bits):
     found = sweep(NEAREST, rows, labels, "time", [0.5, 1], time=np.arange(200), holdout_size=2, **QUICK)
     assert [one.expressivity.value for one in found.orientations.values()] == [0, 0]
     assert found.between_windows.value == pytest.approx(bits, abs=0.15)
-    assert "that is the stream" in str(found)
+    assert "what the stream changes" in str(found)
 
 
 # All of them

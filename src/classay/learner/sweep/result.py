@@ -176,8 +176,8 @@ class Sweep(Result, chart="sweep:SWEEP"):
         if self.between_windows is not None:
             mean = np.mean([one.stochasticity.value for one in self.orientations.values()])
             sentences.append(
-                f"Over all windows, predictions vary by {self.between_windows} bits more than within one: that is the "
-                f"stream. Training randomness is {mean:.3g} bits of a window's expressivity, on average."
+                f"Over all windows, predictions vary by {self.between_windows} bits more than within one: what the "
+                f"stream changes. Training randomness is {mean:.3g} bits of a window's expressivity, on average."
             )
         if len(self.values) > 1 and self.parameters[0] not in WITHOUT_BEST:
             sentences.append(self._simplest())

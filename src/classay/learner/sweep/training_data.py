@@ -101,11 +101,17 @@ def _windows(setup: Setup, scheme: Drawn, ends: list[Any]) -> dict[Any, Setup]:
     return setups
 
 
+def _to_store(setup: Setup, scheme: Drawn, size: Any) -> Setup:
+    """Subsets without a row that is there twice: it would be one label to store, and count as two."""
+    distinct = replace(scheme, replace=False) if isinstance(scheme, Subsets) else scheme
+    return _sized(_relabelled(setup, scheme, 1), distinct, size)
+
+
 CHANGES: dict[str, Callable[[Setup, Drawn, Any], Setup]] = {
     "size": _sized,
     "random_labels": _relabelled,
     "repeated_rows": _repeated,
-    STORED: lambda setup, scheme, size: _sized(_relabelled(setup, scheme, 1), scheme, size),
+    STORED: _to_store,
 }
 
 
