@@ -152,6 +152,7 @@ def generalisation(tables: Tables) -> None:
     published = pd.read_csv(tables.folder / "published" / "orientation_published.csv.gz")
     families = {
         "tree, max_depth": (DecisionTreeClassifier(), "max_depth", range(1, 67, 5)),
+        "tree, max_depth 1 to 12": (DecisionTreeClassifier(), "max_depth", range(1, 13)),
         "tree, min_samples_leaf": (DecisionTreeClassifier(), "min_samples_leaf", [1, 2, 3, 5, 8, 13, 21, 34]),
         "forest of 10, max_depth": (RandomForestClassifier(10), "max_depth", [1, 2, 3, 4, 6, 8, 11, 16, 31]),
         "forest, n_estimators": (RandomForestClassifier(), "n_estimators", [1, 2, 3, 5, 8, 13, 21, 34, 55]),
@@ -184,11 +185,13 @@ def summary(frame: pd.DataFrame) -> None:
     for figure in ("stochasticity", "plain", "published", "capacity", "expressivity"):
         for family, part in [*frame.groupby("family", sort=False), ("all settings", frame)]:
             by_table: dict[str, list[float]] = {"every value": [], "plateaus merged": []}
+            differ = []
             for _, own in part.groupby("table"):
                 bits, gap = own[figure].to_numpy(), own.gap.to_numpy()
                 by_table["every value"].append(correlated(list(bits), list(gap)).spearman)
                 merged = correlated(list((bits / 0.05).round() * 0.05), list((gap / 0.005).round() * 0.005))
                 by_table["plateaus merged"].append(merged.spearman)
+                differ.append(merged.distinct)
             for how, values in by_table.items():
                 known = [value for value in values if np.isfinite(value)]
                 if len(known) > 2:
@@ -198,7 +201,7 @@ def summary(frame: pd.DataFrame) -> None:
                         f"{figure}, {family}, {how}: {mean:.2f}, positive on {positive} of {len(known)} tables;",
                         end=" ",
                     )
-                    print(np.round(values, 2).tolist())
+                    print(np.round(values, 2).tolist(), f"{min(differ)} to {max(differ)} values differ")
 
 
 def complexity(tables: Tables) -> None:

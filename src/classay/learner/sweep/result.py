@@ -109,7 +109,9 @@ class Sweep(Result, chart="sweep:SWEEP"):
         estimates.
         """
         tables = [
-            self._raw(one) if raw else _figures(one, self.metric, self.metric_estimates.get(value))
+            one.per_holdout.melt("holdout", var_name="metric", value_name="estimate")
+            if raw
+            else _figures(one, self.metric, self.metric_estimates.get(value))
             for value, one in self.orientations.items()
         ]
         for value, table in zip(self.orientations, tables):
@@ -258,9 +260,6 @@ class Sweep(Result, chart="sweep:SWEEP"):
             table.insert(0, f"parameter{end}", name)
         table.insert(0, "learner", self.learner)
         return table
-
-    def _raw(self, one: Orientation) -> pd.DataFrame:
-        return one.per_holdout.melt("holdout", var_name="metric", value_name="estimate")
 
 
 def correlated(stochasticity: list[float], gap: list[float], limits: int = 0) -> Correlation:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +20,7 @@ from ...intervals import Estimate
 from ...notes import Note
 from ..fitting import checks
 from ..fitting.checks import Setup, prepare
-from ..fitting.groups import ALONE, FitGroup, can_join, fit_groups, grid
+from ..fitting.groups import ALONE, can_join, fit_groups, grid
 from ..fitting.schemes import Scheme
 from ..orientation.entropy import USUAL_SIZE, draw_holdouts
 from ..orientation.entropy_parts import countable_size
@@ -224,7 +224,8 @@ def _by_value(fits: SweepFits) -> SweepRecords:
             notes.append(Note("text", str(full)))
     records = {point: records[point] for point in points if point in records}
     failed = {point: failed[point] for point in points if point in failed}
-    paths = tuple(_uses(fits.groups, records))
+    fitted_so = ((group, tuple(point for point in group.points if point in records)) for group in fits.groups)
+    paths = tuple(PathUse(group.parameter, there, group.kind, group.exact) for group, there in fitted_so if there)
     return SweepRecords(fits.grid.names, records, failed, paths, fits.recorder.interrupted, notes)
 
 
@@ -239,14 +240,6 @@ def _metrics(records: dict[Any, Labelings], metric: str, level: float) -> dict[A
         if metric in measured.estimates:
             by_value[point] = measured[metric], measured.refit_spread[metric]
     return by_value
-
-
-def _uses(groups: list[FitGroup], records: dict[Any, Labelings]) -> Iterator[PathUse]:
-    """How the values that have a record were fitted."""
-    for group in groups:
-        points = tuple(point for point in group.points if point in records)
-        if points:
-            yield PathUse(group.parameter, points, group.kind, group.exact)
 
 
 def _measured(
