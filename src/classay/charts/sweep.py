@@ -15,6 +15,7 @@ from ..learner.orientation.entropy_parts import FIGURES
 from ..learner.orientation.orientation import Orientation
 from ..learner.sweep.best_value import SweepComparison, in_words
 from ..learner.sweep.result import Sweep
+from ..learner.sweep.training_data import STORED
 from .kinds import Kinds
 from .orientation import PLAIN, at_threshold
 from .style import theme
@@ -104,7 +105,8 @@ def sweep_metric(sweep: Sweep) -> alt.LayerChart:
     ends = [end for each in known for end in (each.low, each.high, each.value) if np.isfinite(end)] or [0.0, 1.0]
     name = printable(sweep.metric.replace("_", " "))
     lines = {sweep.metric: (sweep.metric_estimates, (min(ends), max(ends)))}
-    return _chart(sweep, lines, name, (f"{name} on test points", "Mean over refits."))
+    where = "training rows" if sweep.parameters == (STORED,) else "test points"
+    return _chart(sweep, lines, name, (f"{name} on {where}", "Mean over refits."))
 
 
 def _first(sweep: Sweep) -> Orientation:

@@ -35,7 +35,7 @@ def test_the_training_data_are_a_parameter_too(shown, measured):
     out = shown("sweep", "iris", *TREE[:2], "-p", "size", "-v", "20,60", *QUICK)
     assert "size from 20 to 60" in out
     stored = measured("sweep", "iris", *TREE[:2], "-p", "labels_to_store", "-v", "20,60", *QUICK)
-    assert stored["sweeps"]["DecisionTreeClassifier"]["metric_estimates"]["20"]["value"] == 1
+    assert stored["sweeps"]["DecisionTreeClassifier"]["metric_estimates"]["20"]["value"] > 0.9
 
 
 def test_each_parameter_goes_with_its_learner(measured):

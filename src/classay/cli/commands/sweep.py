@@ -22,7 +22,7 @@ from ...learner.scores.scorers import needs_of
 from ...learner.sweep.best_value import LOSSES, expect_weights
 from ...learner.sweep.result import Sweep
 from ...learner.sweep.sweep import sweep
-from ...learner.sweep.training_data import of_data
+from ...learner.sweep.training_data import STORED, of_data
 from .. import options
 from ..inputs import roles_of, rows_or_share
 from ..runner import Outcome, cell, measure_each, worded_table
@@ -158,7 +158,7 @@ def _text(sweeps: dict[str, Sweep], weights: dict[str, float] | None, prefer: st
             rows,
             learner=swept.learner,
             parameters=" x ".join(swept.parameters),
-            metric=swept.metric.replace("_", " "),
+            metric=("" if swept.parameters == (STORED,) else "test ") + swept.metric.replace("_", " "),
             hidden=f"{hidden} more values are in --json and --charts." if hidden else "",
             **bias_at(next(iter(swept.orientations.values()))),
         )

@@ -183,7 +183,8 @@ class Sweep(Result, chart="sweep:SWEEP"):
             )
         if len(self.values) > 1 and self.parameters[0] not in WITHOUT_BEST:
             sentences.append(self._simplest())
-        sentences += [f"Stochasticity with the train–test gap: {self.gap_correlation}."] if len(self.values) > 2 else []
+        if len(self.values) > 2 and self.parameters != (STORED,):
+            sentences.append(f"Stochasticity with the train–test gap: {self.gap_correlation}.")
         shared = [use for use in self.paths if use.kind != ALONE]
         if shared:
             exactly = "exactly" if all(use.exact for use in shared) else "in distribution"
