@@ -6,10 +6,9 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
-from scipy.special import digamma
 
 NAMES = ["uniform", "fixed", "half", "dirichlet", "flips"]
 JUDGES = ["correlated flips", "mixed subsets", "heavy tails", "comonotone", "imbalance"]
@@ -18,45 +17,29 @@ JUDGES = ["correlated flips", "mixed subsets", "heavy tails", "comonotone", "imb
 def world(name: str, n_subsets: int, refits: int, seed: int, points: int = 5):
     """Numbers of labelings (1, K, R), and the true stochasticity and expressivity in bits."""
     rng = np.random.default_rng(seed)
-    labelings = 2**points
-    base = rng.integers(labelings, size=n_subsets)
-    shares = np.zeros((n_subsets, labelings))
-    if name == "uniform":
-        shares[:] = 1 / labelings
-        within = float(points)
-    elif name == "fixed":
-        shares[np.arange(n_subsets), base] = 1
-        within = 0.0
-    elif name == "half":
-        shares[:] = 0.5 / labelings
-        shares[np.arange(n_subsets), base] += 0.5
-        top, rest = 0.5 + 0.5 / labelings, 0.5 / labelings
-        within = -top * np.log2(top) - (labelings - 1) * rest * np.log2(rest)
-    elif name == "dirichlet":
-        shares = rng.dirichlet(np.full(labelings, 0.3), n_subsets)
-        within = (digamma(labelings * 0.3 + 1) - digamma(1.3)) / np.log(2)
-    elif name == "flips":
-        wrong = np.array([bin(number).count("1") for number in range(labelings)])
-        distance = wrong[base[:, None] ^ np.arange(labelings)]
-        shares = 0.1**distance * 0.9 ** (points - distance)
-        within = points * (-0.1 * np.log2(0.1) - 0.9 * np.log2(0.9))
-    elif name in JUDGES:
-        shares = _shares(name, rng, n_subsets, points)
-        numbers = np.stack([rng.choice(labelings, refits, p=share / share.sum()) for share in shares])
-        return numbers[None], *_truth(name, points)
-    else:
-        raise ValueError(name)
-    numbers = np.stack([rng.choice(labelings, refits, p=share) for share in shares])
-    return numbers[None], within, float(points)
+    shares = _shares(name, rng, n_subsets, points)
+    numbers = np.stack([rng.choice(2**points, refits, p=share / share.sum()) for share in shares])
+    return numbers[None], *_truth(name, points)
 
 
 def _shares(name: str, rng, n_subsets: int, points: int):
-    """The distribution over labelings of each subset, (K, 2^points), in the worlds that judge."""
-    bits = np.arange(2**points)[:, None] >> np.arange(points) & 1
+    """The distribution over labelings of each subset, (K, 2^points)."""
+    labelings = 2**points
+    bits = np.arange(labelings)[:, None] >> np.arange(points) & 1
+    own = rng.integers(labelings, size=n_subsets)
+    wrong = (bits[own][:, None] != bits[None]).sum(axis=2)
+    if name == "uniform":
+        return np.full((n_subsets, labelings), 1 / labelings)
+    if name == "fixed":
+        return (wrong == 0).astype(float)
+    if name == "half":
+        return 0.5 / labelings + 0.5 * (wrong == 0)
+    if name == "dirichlet":
+        return rng.dirichlet(np.full(labelings, 0.3), n_subsets)
+    if name == "flips":
+        return 0.1**wrong * 0.9 ** (points - wrong)
     if name == "correlated flips":
         # A refit is a careful one, or a careless one that errs on many points at once.
-        base = bits[rng.integers(2**points, size=n_subsets)]
-        wrong = (base[:, None] != bits[None]).sum(axis=2)
         return sum(w * f**wrong * (1 - f) ** (points - wrong) for w, f in ((0.8, 0.02), (0.2, 0.4)))
     if name == "mixed subsets":
         # Half of the subsets leave no choice, half leave nearly all.
@@ -85,11 +68,66 @@ def _shares(name: str, rng, n_subsets: int, points: int):
 def _truth(name: str, points: int) -> tuple[float, float]:
     """Stochasticity and expressivity, from very many subsets."""
     shares = _shares(name, np.random.default_rng(12345), 40_000, points)
-    within = -(shares * np.log2(np.where(shares > 0, shares, 1))).sum(axis=1).mean()
-    overall = shares.mean(axis=0)
-    return float(within), float(-(overall * np.log2(overall)).sum())
+    return float(_bits(shares).mean()), float(_bits(shares.mean(axis=0)))
+
+
+def _bits(shares):
+    return -(shares * np.log2(np.where(shares > 0, shares, 1))).sum(axis=-1)
 
 
 def as_labels(numbers, points: int = 5):
     """The same answers as labels of points, (K, R, points): the bits of each number."""
     return numbers[0][..., None] >> np.arange(points) & 1
+
+
+# Worlds of many points: subset k has components with weights (K, T), and component t says 1 with probability (K, T, n).
+# A refit is one of the components of its subset; given that, its labels are independent.
+
+COMPONENTS = ["few collapse", "one point", "two bits", "own five", "sharper laws", "three states", "never"]
+
+
+def components(name: str, rng, n_subsets: int, n_points: int = 10):
+    """Weights (K, T) and probabilities (K or 1, T, n) of label 1. Patterns are the same for every `rng`."""
+    fixed = np.random.default_rng(len(name))
+    patterns = fixed.integers(2, size=(1, 15, n_points)).astype(float)
+    if name in ("few collapse", "three states"):
+        q = rng.choice([0.02, 0.5, 0.98], p=[0.5, 0.1, 0.4], size=(n_subsets, 1, n_points))
+        if name == "few collapse":  # 3 % of subsets predict 0 everywhere
+            q = np.where(rng.random((n_subsets, 1, 1)) < 0.03, 0.0, 0.02 + 0.3 * patterns[:, :1])
+        return np.ones((n_subsets, 1)), q
+    if name in ("one point", "never"):  # 4 % of subsets are different at one point, or none
+        q = patterns[:, :1].repeat(n_subsets, axis=0)
+        changed = np.flatnonzero(rng.random(n_subsets) < (0.04 if name == "one point" else 0))
+        q[changed, 0, rng.integers(n_points, size=changed.size)] = 0.5
+        return np.ones((n_subsets, 1)), q
+    if name == "two bits":  # one of four patterns is learned from the sample; one refit of seven is a random one
+        return 0.15 / 4 + 0.85 * np.eye(4)[rng.choice(4, n_subsets, p=[0.6, 0.25, 0.1, 0.05])], patterns[:, :4]
+    if name == "own five":
+        own = rng.random((n_subsets, 15)).argsort(axis=1) < 5
+        weights = rng.exponential(size=own.shape) * own
+    else:  # Zipf's law, with another exponent for each subset
+        weights = np.arange(1.0, 16) ** -rng.uniform(0.3, 3, size=(n_subsets, 1))
+    return weights / weights.sum(axis=1, keepdims=True), patterns
+
+
+def predictions(name: str, n_subsets: int, refits: int, seed: int):
+    """Labels (K, R, n) of refits."""
+    rng = np.random.default_rng([seed, n_subsets, refits])
+    weights, q = components(name, rng, n_subsets)
+    chosen = (weights.cumsum(axis=1)[:, None] < rng.random((n_subsets, refits, 1)) * 0.999999).sum(axis=2)
+    return (rng.random((*chosen.shape, q.shape[2])) < q[np.arange(n_subsets)[:, None] % len(q), chosen]).astype(int)
+
+
+@cache
+def true_figures(name: str, size: int, threshold: int):
+    """Expressivity, capacity, stochasticity, and the share of at least `threshold` of `size` labels 1."""
+    rng = np.random.default_rng(54321)
+    weights, q = components(name, rng, 3000 if name in ("two bits", "own five", "sharper laws") else 30_000)
+    bits = np.arange(2**size)[:, None] >> np.arange(size) & 1
+    figures = []
+    for holdout in combinations(range(q.shape[2]), size):
+        here = q[:, :, None, holdout]
+        law = (weights[:, :, None] * np.where(bits, here, 1 - here).prod(axis=3)).sum(axis=1)
+        overall, within = _bits(law.mean(axis=0)), _bits(law).mean()
+        figures.append((overall, overall - within, within, law.mean(axis=0)[bits.sum(axis=1) >= threshold].sum()))
+    return np.mean(figures, axis=0)

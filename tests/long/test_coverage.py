@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.special import digamma
-from worlds import JUDGES, NAMES, as_labels, world
+from worlds import COMPONENTS, JUDGES, NAMES, as_labels, predictions, true_figures, world
 
 import classay
 from classay.learner.orientation.orientation import usual_threshold
@@ -78,3 +78,22 @@ def test_many_holdouts(refits, spread, size):
         f"bias {held[3] / RUNS:.1%}"
     )
     assert (held >= 0.9 * RUNS).all()
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+@pytest.mark.parametrize(("n_subsets", "refits"), [(25, 10), (60, 5), (60, 10)])
+def test_holdouts_that_move_together_and_subsets_that_seldom_deviate(name, n_subsets, refits):
+    """Other worlds than those on which the intervals were made. Label 1 is the truth of every point."""
+    truths = true_figures(name, 5, 4) - [0, 0, 0, stats.binom.sf(3, 5, 0.5)]
+    held, errors = np.zeros(4), []
+    for seed in range(RUNS):
+        labels = predictions(name, n_subsets, refits, seed)
+        record = classay.Labelings.from_arrays(labels, np.ones(10, dtype=int), classes=[0, 1])
+        o = classay.orientation(record, 5, 20, random_state=seed)
+        figures = (o.expressivity, o.capacity, o.stochasticity, o.bias[4])
+        held += [holds(estimate, truth) for estimate, truth in zip(figures, truths)]
+        errors.append([estimate.value for estimate in figures] - truths)
+    print(
+        f"{name} K={n_subsets} R={refits}: {truths.round(2)}, error {np.mean(errors, axis=0).round(2)}, {held / RUNS}"
+    )
+    assert (held >= 0.92 * RUNS).all()

@@ -8,7 +8,7 @@ from scipy.spatial.distance import jensenshannon
 
 import classay
 from classay import InputError
-from classay.learner.orientation.kinship import _plane
+from classay.learner.orientation.kinship import _arranged
 
 
 def certain(labels):
@@ -99,10 +99,10 @@ def test_a_learner_is_its_own_twin_and_may_differ_in_refits():
 def test_a_plane_keeps_distances_that_fit_in_it():
     points = np.random.default_rng(1).normal(size=(6, 2))
     distances = np.linalg.norm(points[:, None] - points[None], axis=2)
-    plane, kept = _plane(distances)
+    _, plane, kept = _arranged(distances).values()
     np.testing.assert_allclose(np.linalg.norm(plane[:, None] - plane[None], axis=2), distances, atol=1e-9)
     assert kept == pytest.approx(1)
-    alike, kept = _plane(np.zeros((3, 3)))
+    _, alike, kept = _arranged(np.zeros((3, 3))).values()
     np.testing.assert_array_equal(alike, 0)
     assert kept == 1
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ...arrays import Floats
 from ...expect import InputError, shown, whole
-from ...intervals import Estimate, crossed_standard_error
+from ...intervals import Estimate
 from ..records.labelings import Labelings
 from .entropy import binary_entropy, interval_kind, over_subsets
 
@@ -109,7 +109,7 @@ class Biases(dict[int, Estimate]):
 
 def bias_of(hits: Floats, p: float, level: float, kind: str) -> Estimate:
     """Share of refits that hit a target, over holdouts and subsets (M, K), minus the chance of that."""
-    return over_subsets(float(hits.mean()) - p, crossed_standard_error(hits), hits.shape[1], level, kind, -p, 1 - p)
+    return over_subsets(hits - p, level, kind, -p, 1 - p)
 
 
 def _asked(record: Labelings, holdouts: NDArray[np.int64], target: Callable[..., Any]) -> Floats:

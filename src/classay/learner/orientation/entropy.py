@@ -95,7 +95,7 @@ def overall(counts: Counts, log2_labelings: float, level: float = 0.95, kind: st
     share = float(np.interp(value, entropies, shares))
     # At the top the slope is 0, and an error cannot be divided by it.
     slope = max(others + math.log2((1 - share) / share), 0.5) if share > 0 else math.inf
-    deviating = over_subsets(share, crossed_standard_error(pseudo) / slope, counts.n_subsets, level)
+    deviating = over_subsets(share + (pseudo - pseudo.mean()) / slope, level, kind)
     low, high = np.interp([deviating.low, deviating.high], shares, entropies).tolist()
     # Near its top the entropy only falls, by a square: this factor is exact if subsets differ in one direction.
     low -= (1 + normal_quantile(level) ** 2) / math.sqrt(2) * _error_of_squares(counts)
@@ -114,22 +114,20 @@ def _error_of_squares(counts: Counts) -> float:
     return math.sqrt(2 * float((products**2).mean())) / (2 * math.log(2) * n_subsets)
 
 
-def over_subsets(
-    value: float,
-    error: float,
-    n_subsets: int,
-    level: float = 0.95,
-    kind: str = KIND,
-    least: float = 0.0,
-    most: float = 1.0,
-) -> Estimate:
-    """An interval around a mean over subsets and holdouts of values from `least` to `most`.
+def over_subsets(table: Floats, level: float, kind: str, least: float = 0.0, most: float = 1.0) -> Estimate:
+    """The mean of a table of holdouts x subsets, of values from `least` to `most`, with its interval.
 
     The less holdouts deviate together, the more a subset counts for; but one more subset may deviate on all of them.
     """
+    value, error, n_subsets = float(table.mean()), crossed_standard_error(table), table.shape[1]
     share, spread = (value - least) / (most - least), error / (most - least)
     units = n_subsets * (n_subsets * share * (1 - share) + 1) / ((n_subsets * spread) ** 2 + 1)
-    return bounded(value, error, units, level, kind, n_subsets, least, most)
+    return bounded(value, error, units, level, kind, _draws(table.shape), least, most)
+
+
+def _draws(shape: tuple[int, ...]) -> int:
+    """Of what an error is: holdouts or subsets, whichever are fewer; of a single holdout, only subsets vary."""
+    return shape[1] if shape[0] == 1 else min(shape[:2])
 
 
 def unrepeated(counts: Counts) -> float:
@@ -150,16 +148,13 @@ def within(counts: Counts, log2_labelings: float, level: float = 0.95, kind: str
         # A subset has no labelings but those of all subsets together, and hardly any of these was missed.
         most = min(math.log2(float(counts.support.mean()) + 1), log2_labelings)
     fit = _fit_mixture(histogram, counts.n_refits, most)
-    low, high = _allowed(fit, histogram, most, around(0.0, 1.0, level, draws=counts.n_subsets).high)
+    low, high = _allowed(fit, histogram, most, around(0.0, 1.0, level, draws=_draws(histogram.shape)).high)
     nothing_varies = bool((counts.count == counts.n_refits).all())
     value = 0.0 if nothing_varies else min(fit.entropy, log2_labelings)
     if low is None or high is None:
         return Estimate(value, 0.0, log2_labelings, level, UNSOLVED)
     # Where few subsets vary, or none, what they have in common says little of the others.
-    plain = plugin_within(counts)
-    rare = over_subsets(
-        float(plain.mean()), crossed_standard_error(plain), counts.n_subsets, level, kind, 0.0, log2_labelings
-    )
+    rare = over_subsets(plugin_within(counts), level, kind, most=log2_labelings)
     low, high = min(low, value + rare.low - rare.value, value), max(high, value + rare.high - rare.value, value)
     return Estimate(value, max(low, 0.0), min(high, log2_labelings), level, kind)
 

@@ -265,7 +265,7 @@ def _notes_on_stochasticity(within: Estimate, held: HoldoutLabels) -> list[str]:
     more = f"Record with more repeats{', or use smaller holdouts' if held.size > 1 else ''}."
     if within.prefix:
         return [f"Stochasticity is at least {_bits(within.low)}: {ON_A_SUBSET} in {refits} of them. {more}"]
-    if width > WIDEST:
+    if width > WIDEST and within.value > 0:
         return [f"Stochasticity is only known to within {_bits(width)} from {refits} refits per subset. {more}"]
     return []
 

@@ -7,7 +7,7 @@ similar, even if they are built differently.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -269,7 +269,8 @@ class _Sums:
             order = math.ceil((1 - RATE) * (others.size + 1)) - 1
             p = (1 + int((others >= own - 1e-12).sum())) / (1 + others.size)
             # A floor is what chance reaches; a distance must be above it, also where both are 0.
-            figures[distance] = (to_units(own), to_units(plain[distance][0]), to_units(others[order]), p)
+            squares = np.clip([own, plain[distance][0], others[order]], 0, 2)
+            figures[distance] = (*to_units(squares).tolist(), p)
         return figures
 
 
@@ -281,15 +282,11 @@ def _squares(sums: Floats) -> dict[str, Floats]:
     return {"jensen_shannon": divergence, "euclidean": squared, "angle": 1 - cosine}
 
 
-def _root(square: float) -> float:
-    return math.sqrt(max(float(square), 0.0))
-
-
-def _degrees(one_less_cosine: float) -> float:
-    return math.degrees(math.acos(min(max(1 - float(one_less_cosine), -1.0), 1.0)))
-
-
-UNITS = {"jensen_shannon": _root, "euclidean": _root, "angle": _degrees}
+UNITS: dict[str, Callable[[Floats], Floats]] = {
+    "jensen_shannon": np.sqrt,
+    "euclidean": np.sqrt,
+    "angle": lambda squares: np.degrees(np.arccos(1 - squares)),
+}
 
 
 def _lost(variance: Floats, mean: Floats) -> Floats:
@@ -304,14 +301,9 @@ def _entropy(shares: Floats) -> Floats:
 
 
 def _arranged(distances: Floats) -> dict[str, Any]:
-    """Average linkage and a map of the learners, from their distances: fields of `Kinship`."""
-    coordinates, kept = _plane(distances)
+    """Average linkage, a map of the learners, and the share of the variation that it preserves: fields of `Kinship`."""
     linkage = hierarchy.linkage(squareform(distances, checks=False), "average")
-    return {"linkage": linkage, "coordinates": coordinates, "kept": kept}
-
-
-def _plane(distances: Floats) -> tuple[Floats, float]:
-    """Classical scaling to two dimensions, and the share of the variation that it preserves."""
+    # Classical scaling to two dimensions.
     size = len(distances)
     centre = np.eye(size) - 1 / size
     values, vectors = np.linalg.eigh(-centre @ distances**2 @ centre / 2)
@@ -319,4 +311,5 @@ def _plane(distances: Floats) -> tuple[Floats, float]:
     plane = vectors[:, :2] * np.sqrt(values[:2])
     # Eigenvectors have no sign; make the largest entry of each positive, so that the map is always the same.
     plane *= np.where(plane[np.argmax(np.abs(plane), axis=0), [0, 1]] < 0, -1.0, 1.0)
-    return plane, float(values[:2].sum() / values.sum()) if values.sum() > 0 else 1.0
+    kept = float(values[:2].sum() / values.sum()) if values.sum() > 0 else 1.0
+    return {"linkage": linkage, "coordinates": plane, "kept": kept}
