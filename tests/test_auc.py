@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import average_precision_score, roc_auc_score
 
-from classay.auc import auc, of_auc, of_auc_difference
+from classay.auc import auc, average_precision, of_auc, of_auc_difference
 
 
 def test_it_is_scikit_learns_with_ties():
@@ -55,3 +55,26 @@ def test_intervals_hold_where_it_is_high(rows, errors):
         paired += gap.low <= 0 <= gap.high
     assert held >= 0.91 * 250
     assert paired >= 0.91 * 250
+
+
+def test_average_precision_without_each_row():
+    rng = np.random.default_rng(0)
+    positive = rng.random(60) < 0.3
+    scores = np.round(rng.normal(size=60) + positive, 1)  # with ties
+    value, by_row = average_precision(scores, positive)
+    without = [average_precision_score(np.delete(positive, row), np.delete(scores, row)) for row in range(60)]
+    assert value == pytest.approx(average_precision_score(positive, scores))
+    np.testing.assert_allclose(by_row - by_row.mean(), 59 * (np.mean(without) - without))
+
+
+def test_average_precision_of_few_rows_is_not_too_high():
+    values = []
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        positive = rng.random(300) < 0.05
+        value, by_row = average_precision(rng.normal(size=300) + positive, positive)
+        values.append((value, by_row.mean()))
+    of_many = 0.173  # 5 % positive rows, normal scores one standard deviation apart
+    plain, corrected = np.mean(values, axis=0) - of_many
+    assert plain > 0.025
+    assert abs(corrected) < 0.015

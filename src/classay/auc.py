@@ -1,4 +1,4 @@
-"""The area under the ROC curve (AUC) with an interval that also holds near 1 and with few rows of one kind."""
+"""Areas under curves: ROC (AUC), with an interval that also holds near 1 and with few rows, and precision-recall."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special, stats
 
-from .arrays import Floats, Ints, Mask
+from .arrays import AnyInts, Floats, Ints, Mask
 from .intervals import Estimate, difference
 
 LEAST_UNITS = 3
@@ -67,19 +67,52 @@ def of_auc(area: Auc, groups: Ints | None = None, level: float = 0.95) -> Estima
 
     Unknown with fewer than three rows (or groups) of one kind.
     """
-    fewest = _fewest(area.positive, groups)
+    rarer = fewest(area.positive, groups)
     kind = f"over {'rows' if groups is None else 'groups'}"
-    if fewest < LEAST_UNITS:
+    if rarer < LEAST_UNITS:
         units = "rows" if groups is None else "groups"
         return Estimate(math.nan, 0.0, 1.0, level, f"unknown: fewer than {LEAST_UNITS} {units} of one kind")
-    quantile = float(stats.t.ppf(0.5 + level / 2, fewest - 1))
-    value = area.value
+    return around_auc(area.value, math.sqrt(_covariance(area, area, groups)), rarer, level, kind, rarer)
+
+
+def around_auc(value: float, standard_error: float, rarer: int, level: float, kind: str, draws: int) -> Estimate:
+    """An interval around an AUC, on the logit scale; `rarer`: rows (or groups) of the rarer kind."""
+    quantile = float(stats.t.ppf(0.5 + level / 2, max(draws - 1, 1)))
     if value in (0.0, 1.0):  # as many trials as there are units of the rarer kind have shown nothing else
-        beyond = quantile**2 / (fewest + quantile**2)
+        beyond = quantile**2 / (rarer + quantile**2)
         return Estimate(value, max(value - beyond, 0.0), min(value + beyond, 1.0), level, kind)
-    variance = _covariance(area, area, groups) + UNSEEN * (value - 0.5) ** 2 / (fewest * (fewest - 1))
+    variance = standard_error**2 + UNSEEN * (value - 0.5) ** 2 / (rarer * (rarer - 1))
     middle, reach = special.logit(value), quantile * math.sqrt(variance) / (value * (1 - value))
     return Estimate(value, float(special.expit(middle - reach)), float(special.expit(middle + reach)), level, kind)
+
+
+def average_precision(scores: Floats, positive: Mask) -> tuple[float, Floats]:
+    """Average precision, and a value for every row: their mean is what it would be on many rows, without bias.
+
+    Few positive rows give too high a value: each counts itself among those found. The values are n·AP − (n − 1)·AP
+    without the row (the jackknife), moved so that their mean has no bias of order 1/n in either kind of rows. Both
+    kinds must have rows.
+
+    >>> average_precision(np.array([4.0, 3, 2, 1]), np.array([True, False, True, False]))[0]
+    0.8333333333333333
+    """
+    order = np.argsort(-scores, kind="stable")
+    falling, positive = -scores[order], positive[order]
+    first, rows = (np.searchsorted(falling, falling, side=side) for side in ("left", "right"))
+    found, number = np.cumsum(positive)[rows - 1], int(positive.sum())
+    others = np.maximum(rows - 1, 1)
+    # Precision at each positive row: with all rows, without a positive and without a negative one at or above it.
+    whole, fewer, purer = (
+        np.where(positive, part, 0.0) for part in (found / rows, (found - 1) / others, found / others)
+    )
+    before = {name: np.append(0.0, np.cumsum(part))[first] for name, part in (("w", whole), ("f", fewer), ("p", purer))}
+    value = float(whole.sum()) / number
+    less = (before["w"] + fewer.sum() - before["f"] - fewer) / max(number - 1, 1) if number > 1 else value
+    without = np.where(positive, less, (before["w"] + purer.sum() - before["p"]) / number)
+    gains = [(int(kind.sum()) - 1) * float(value - without[kind].mean()) for kind in (positive, ~positive)]
+    by_row = np.empty(scores.size)
+    by_row[order] = value + sum(gains) + (scores.size - 1) * (without.mean() - without)
+    return value, by_row
 
 
 def of_auc_difference(one: Auc, other: Auc, groups: Ints | None = None, level: float = 0.95) -> Estimate:
@@ -92,7 +125,7 @@ def of_auc_difference(one: Auc, other: Auc, groups: Ints | None = None, level: f
     return difference(first, second, f"{first.kind}, paired", min(max(correlation, -1.0), 1.0))
 
 
-def _fewest(positive: Mask, groups: Ints | None) -> int:
+def fewest(positive: Mask, groups: AnyInts | None) -> int:
     """Rows, or groups, of the kind that has fewer of them."""
     if groups is None:
         return int(min(positive.sum(), (~positive).sum()))

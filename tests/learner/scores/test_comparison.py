@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import stats
-from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.metrics import average_precision_score, balanced_accuracy_score, f1_score, roc_auc_score
 
 from classay import InputError
+from classay.auc import auc
 from classay.learner.records.base import OutOfFold
 from classay.learner.scores.comparison import (
     check_metric,
@@ -15,7 +16,6 @@ from classay.learner.scores.comparison import (
     mean_over_rows,
     metric_for,
     nearly_constant,
-    placements,
     ranks_by_row,
     scored,
 )
@@ -39,16 +39,19 @@ def world(seed, n=300, share=0.3, shift=1.2):
 
 def test_values_are_those_of_scikit_learn():
     y, one, _ = world(0)
-    for name, function in (("roc_auc", roc_auc_score), ("average_precision", average_precision_score)):
-        assert scored(name, "one", held(one)).estimate.value == pytest.approx(function(y, one))
-    assert placements(one, y == 1).mean() == pytest.approx(roc_auc_score(y, one))
+    names = {"roc_auc": roc_auc_score, "balanced_accuracy": balanced_accuracy_score, "f1": f1_score}
+    for name, function in names.items():
+        answers = one if name == "roc_auc" else one > 0.5
+        assert scored(name, "one", held(one)).estimate.value == pytest.approx(function(y, answers))
     assert ranks_by_row(held(one)).mean() == pytest.approx(roc_auc_score(y, one))
+    # Average precision of few positive rows is too high, and corrected for that.
+    assert 0 < average_precision_score(y, one) - scored("average_precision", "one", held(one)).estimate.value < 0.01
 
 
 def test_blocks_and_placements_give_the_same_interval():
     y, one, other = world(0)
     blocks = [scored("roc_auc", "", held(each)) for each in (one, other)]
-    rows = [placements(each, y == 1) for each in (one, other)]
+    rows = [auc(each, y == 1).by_row for each in (one, other)]
     by_rows = mean_over_rows(rows[0], 0.95)
     assert blocks[0].estimate.low == pytest.approx(by_rows.low, abs=0.012)
     paired = difference_over_rows(*rows, 0.95)
@@ -56,6 +59,8 @@ def test_blocks_and_placements_give_the_same_interval():
     # Paired, as both have half of their noise in common.
     alone = by_rows.high - by_rows.low
     assert paired.high - paired.low < 1.2 * alone
+    # Models that never differ on these rows may on others.
+    assert blocks[0].ahead_of(blocks[0]).low < 0 < blocks[0].ahead_of(blocks[0]).high
 
 
 def test_auc_and_difference_are_covered_over_worlds():
@@ -64,7 +69,7 @@ def test_auc_and_difference_are_covered_over_worlds():
     inside = level = 0
     for seed in range(1, 201):
         y, one, other = world(seed)
-        rows = [placements(each, y == 1) for each in (one, other)]
+        rows = [auc(each, y == 1).by_row for each in (one, other)]
         estimate, paired = mean_over_rows(rows[0], 0.95), difference_over_rows(*rows, 0.95)
         inside += estimate.low <= truth <= estimate.high
         level += paired.low <= 0 <= paired.high

@@ -9,28 +9,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from ... import seeds
-from ...arrays import AnyInts, Floats, Ints, Mask
+from ...arrays import AnyInts, Floats, Ints
 from ...auc import auc
 from ...expect import InputError, nearest
-from ...intervals import (
-    Estimate,
-    around,
-    by_group,
-    crossed_standard_error,
-    of_mean,
-    of_proportion_by_group,
-    within_limits,
-)
+from ...intervals import Estimate, of_mean, of_proportion_by_group, of_table
 from ..records.base import OutOfFold
-from .scorers import Answers, metric_named, quiet, scorer_names
+from .row_blocks import COUNT_LIMITS, block_of_rows, by_points, interval
+from .scorers import RANKS, USUAL, Answers, Metric, metric_named, quiet, scorer_names
 
 ACCURACY, RANKING = "accuracy", "roc_auc"
 EVENTS = 20
@@ -42,19 +34,17 @@ BLOCKS = 50
 """Most blocks of rows: the standard error is then known to within about 10 %."""
 OF_MANY = {"f1": "f1_macro", "precision": "precision_macro", "recall": "recall_macro"}
 """What is meant with more than two classes."""
-SHARES = {"accuracy", "balanced_accuracy", "average_precision", "f1", "precision", "recall", "jaccard", "roc_auc"}
-"""Metrics between 0 and 1."""
 
 
 # Means over rows, and differences on the same rows
 
 
-def mean_over_rows(values: NDArray[Any], level: float, groups: AnyInts | None = None) -> Estimate:
-    """The mean of a value per row; with groups, its interval is over groups."""
-    if groups is None:
-        return of_mean(values, level, "over rows")
-    table = by_group(values[None, :], groups)
-    return around(float(values.mean()), crossed_standard_error(table), level, "over groups", table.shape[1])
+def mean_over_rows(
+    values: NDArray[Any], level: float, groups: AnyInts | None = None, limits: tuple[float, float] = (-1.0, 1.0)
+) -> Estimate:
+    """The mean of a value per row, which is within limits; with groups, its interval is over groups."""
+    units, kind = (values.size, "over rows") if groups is None else (np.unique(groups).size, "over groups")
+    return of_table(values[None, :].astype(float), level, kind, groups, draws=units, limits=limits)
 
 
 def difference_over_rows(
@@ -68,7 +58,7 @@ def accuracy_over_rows(held: OutOfFold, level: float = 0.95) -> Estimate:
     """The share of rows that are predicted correctly; of several runs, the mean over them."""
     if np.isin(held.correct, (0.0, 1.0)).all():
         return of_proportion_by_group(held.correct == 1, held.groups, level)
-    return within_limits(mean_over_rows(held.correct, level, held.groups), 0.0, 1.0)
+    return mean_over_rows(held.correct, level, held.groups, (0.0, 1.0))
 
 
 def overconfidence(held: OutOfFold, level: float = 0.95) -> Estimate | None:
@@ -76,7 +66,7 @@ def overconfidence(held: OutOfFold, level: float = 0.95) -> Estimate | None:
     if held.confidence is None or (known := np.isfinite(held.confidence)).sum() < 2:
         return None
     groups = None if held.groups is None else held.groups[known]
-    return within_limits(mean_over_rows((held.confidence - held.correct)[known], level, groups), -1.0, 1.0)
+    return mean_over_rows((held.confidence - held.correct)[known], level, groups)
 
 
 # How well scores rank rows (AUC), row by row
@@ -92,20 +82,8 @@ def nearly_constant(labels: AnyInts) -> bool:
     return bool(known.size and np.bincount(known).max() >= CONSTANT * known.size)
 
 
-def placements(scores: Floats, positive: Mask) -> Floats:
-    """A value for every row, of which the mean is the AUC, and the standard error that of DeLong et al. (1988).
-
-    For a positive row, the share of negative ones with a lower score, ties by half, and the other way round; the
-    deviation from the AUC is divided by the share of rows of the same kind.
-
-    >>> float(placements(np.array([0.1, 0.4, 0.35, 0.8]), np.array([False, False, True, True])).mean())
-    0.75
-    """
-    return auc(scores, positive).by_row
-
-
 def ranks_by_row(held: OutOfFold) -> Floats | None:
-    """Placements of all classes with enough rows, on average, each against the others; None without scores or rows."""
+    """A value of each row, of which the mean is the AUC of classes with enough rows, each against the others."""
     by_class = [ranks_of_class(held, code) for code in classes_with_rows(held.truth)]
     known = [placed for placed in by_class if placed is not None]
     if not known:
@@ -115,13 +93,13 @@ def ranks_by_row(held: OutOfFold) -> Floats | None:
 
 
 def ranks_of_class(held: OutOfFold, code: int) -> Floats | None:
-    """Placements of one class against the others."""
+    """The same of one class."""
     table = held.probabilities if held.probabilities is not None else held.scores
     positive = held.truth == code
     if table is None or min(positive.sum(), (~positive).sum()) < EVENTS:
         return None
     score = table[:, code]
-    return None if np.isnan(score).any() else placements(score, positive)
+    return None if np.isnan(score).any() else auc(score, positive).by_row
 
 
 def classes_with_rows(codes: Ints) -> list[int]:
@@ -147,7 +125,8 @@ class Scored:
 
     def ahead_of(self, other: Scored, level: float = 0.95) -> Estimate:
         """By how much it is better than another model, over the same blocks of rows."""
-        gap = of_mean(self.blocks - other.blocks, level, "paired, over blocks of rows")
+        most = _metric(self.metric).high - _metric(self.metric).low
+        gap = of_mean(self.blocks - other.blocks, level, "paired, over blocks of rows", (-most, most))
         value = self.estimate.value - other.estimate.value
         shift = value - gap.value
         return Estimate(value, gap.low + shift, gap.high + shift, level, gap.kind)
@@ -186,37 +165,41 @@ def metric_for(metric: str | None, held_out: Mapping[str, OutOfFold]) -> str:
 
 def scored(metric: str, learner: str, held: OutOfFold, seed: int = 0) -> Scored | None:
     """The metric of a model; None if its predictions do not allow it, as without probabilities."""
-    block = _blocks(held.truth, held.groups, seed)
+    block = block_of_rows(held.truth, held.groups, BLOCKS, seed)
     number, size = int(block.max()) + 1, held.truth.size
-    by_row = _by_row(metric, held)
+    kind = "over rows" if held.groups is None else "over groups"
+    answers = Answers(held.truth, held.labels, *_scores(held), held.classes.size)
+    by_row = _by_row(metric, held, answers, kind)
     if by_row is not None:
-        whole = float(by_row.mean())
-        pseudo = whole + np.bincount(block, by_row - whole) * number / size
+        estimate, values = by_row
+        pseudo = estimate.value + np.bincount(block, values - values.mean()) * number / size
     else:
-        answers = Answers(held.truth, held.labels, *_scores(held), held.classes.size)
         try:
             whole = _score(metric, answers)
             without = np.array([_score(metric, answers.take(np.flatnonzero(block != out))) for out in range(number)])
         except Exception:  # a scorer may raise anything, such as that there are no probabilities
             return None
         pseudo = number * whole - (number - 1) * without
-    if not (math.isfinite(whole) and np.isfinite(pseudo).all()):
+        error, limits = float(pseudo.std(ddof=1)) / math.sqrt(number), (_metric(metric).low, _metric(metric).high)
+        estimate = interval(whole, error, number, limits, 0.95, kind, number)
+    if not (estimate.known and np.isfinite(pseudo).all()):
         return None
-    mean = of_mean(pseudo, kind="over groups" if held.groups is not None else "over rows")
-    reach = (mean.high - mean.low) / 2
-    estimate = Estimate(whole, whole - reach, whole + reach, mean.level, mean.kind)
-    if metric == ACCURACY:
-        estimate = accuracy_over_rows(held)
-    elif metric.removesuffix("_macro").removesuffix("_weighted").removesuffix("_ovr") in SHARES:
-        estimate = within_limits(estimate, 0.0, 1.0)
     return Scored(learner, metric, estimate, pseudo, held.fit_rows)
 
 
-def _by_row(metric: str, held: OutOfFold) -> Floats | None:
-    """A value for every row of which the metric is the mean, for the two metrics that have one."""
+def _by_row(metric: str, held: OutOfFold, answers: Answers, kind: str) -> tuple[Estimate, Floats] | None:
+    """A metric, and a value for every row of which it is the mean; None if there is no closed form of that."""
+    name = metric.removesuffix("_corrcoef")
     if metric == ACCURACY:
-        return held.correct
-    return ranks_by_row(held) if metric == RANKING and held.classes.size == 2 else None
+        return accuracy_over_rows(held), held.correct
+    needs_scores = USUAL.get(name) == RANKS and answers.scores is not None
+    if held.labels.min() < 0 or not (name in COUNT_LIMITS or needs_scores):
+        return None
+    scores = None if answers.scores is None else answers.scores[None, None]
+    figure = by_points(
+        name, replace(answers, labels=answers.labels[None, None], scores=scores), held.groups, 0.95, kind
+    )
+    return figure.estimate, figure.table[0]
 
 
 def rows_to_decide(lead: Estimate, rows: int, power: float = 0.8) -> float:
@@ -237,21 +220,10 @@ def _scores(held: OutOfFold) -> tuple[Floats | None, bool]:
     return (None, False) if held.scores is None else (np.nan_to_num(held.scores, posinf=FAR, neginf=-FAR), False)
 
 
+def _metric(name: str, classes: int = 2) -> Metric:
+    return metric_named(OF_MANY.get(name, name) if classes > 2 else name)
+
+
 def _score(metric: str, answers: Answers) -> float:
-    name = OF_MANY.get(metric, metric) if answers.n_classes > 2 else metric
     with quiet():
-        return metric_named(name).compute(answers)
-
-
-def _blocks(codes: Ints, groups: Ints | None, seed: int) -> Ints:
-    """The block of each row: of about equal size and class shares, or of whole groups."""
-    generator = seeds.generator(seed, "blocks of rows")
-    if groups is not None:
-        _, group = np.unique(groups, return_inverse=True)
-        number = min(BLOCKS, int(group.max()) + 1)
-        return generator.permutation(int(group.max()) + 1)[group] % number
-    order = generator.permutation(codes.size)
-    by_class = order[np.argsort(codes[order], kind="stable")]
-    block = np.empty(codes.size, dtype=np.int64)
-    block[by_class] = np.arange(codes.size) % min(BLOCKS, max(codes.size // 4, 2))
-    return block
+        return _metric(metric, answers.n_classes).compute(answers)

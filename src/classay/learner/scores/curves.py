@@ -21,7 +21,7 @@ from ...expect import one_of
 from ..records.base import OutOfFold
 from ..records.labelings import Labelings
 from ..records.scores import Scores
-from .reliability import bin_edges, bin_of
+from .reliability import bin_edges, by_bin
 from .scorers import quiet
 
 KINDS = ("roc", "precision_recall")
@@ -98,8 +98,8 @@ def calibration_curve(held: OutOfFold, positive: int, refits: Labelings | None =
     else:
         return None
     edges = bin_edges(predicted)
-    x, y = _by_bin(edges, predicted, predicted), _by_bin(edges, predicted, occurred)
-    by_refit = [_by_bin(edges, *_predicted(table, truth, positive)) for table, truth in _refits(refits)]
+    _, x, y = by_bin(predicted, occurred, edges)
+    by_refit = [by_bin(*_predicted(table, truth, positive), edges)[2] for table, truth in _refits(refits)]
     return Curve(x, y, *_band(by_refit, x.size))
 
 
@@ -147,13 +147,6 @@ def _refits(record: Labelings | None) -> list[tuple[Floats, Ints]]:
     truth = record.truth.astype(np.int64)
     tables = record.scores.values[record.scores.present][:MOST_IN_BAND]
     return [(table.astype(float), truth) for table in tables if not np.isnan(table).any()]
-
-
-def _by_bin(edges: Floats, probabilities: Floats, values: Floats) -> Floats:
-    place = bin_of(probabilities, edges)
-    with np.errstate(invalid="ignore"):
-        mean: Floats = np.bincount(place, values, edges.size + 1) / np.bincount(place, minlength=edges.size + 1)
-    return mean
 
 
 def _on(grid: Floats, x: Floats, y: Floats) -> Floats:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,45 +13,42 @@ import pandas as pd
 from ... import expect
 from ...arrays import Floats, Ints
 from ...expect import InputError, counted, shown
-from ...intervals import (
-    Estimate,
-    by_group,
-    crossed_error,
-    crossed_standard_error,
-    of_proportion,
-    positive_around,
-    share_around,
-    within_limits,
-)
+from ...intervals import ROUNDING, Estimate, bounded, of_table, positive_around, within_limits
 from ...result import PARTS, Result
 from ..records.labelings import Labelings, expect_record
 from ..records.scores import Scores
 from .curves import refit_curves
 from .reliability import Calibration, bin_edges, calibration, calibration_figures, judged
-from .row_blocks import RowBlocks, blocks_of_points, interval, refit_metrics, sampled_subsets, standard_error
+from .row_blocks import (
+    COUNT_LIMITS,
+    LEAST_EVENTS,
+    Compute,
+    block_of_rows,
+    by_points,
+    error_of,
+    interval,
+    of_blocks,
+    rarest,
+)
 from .score_variance import ScoreVariance, score_variance
 from .scorers import (
     ALL,
-    BY_REFIT,
     LABELS,
+    LEAST,
     PROBABILITIES,
+    RANKS,
     USUAL,
     Answers,
     Metric,
     chosen_metrics,
-    confusion_counts,
-    count_figures,
     log_losses,
     metric_named,
     needs_of,
-    precisions,
     quiet,
     squared_errors,
 )
 from .threshold import cheapest_threshold, costs_of, expect_threshold, expect_two
 
-LEAST_EVENTS = 5
-"""With fewer test rows of a class, the interval of what is measured on them alone is withheld."""
 LIMITS = {"ece": (0.0, 1.0), "reliability": (-1.0, 1.0), "resolution": (-1.0, 1.0)}
 MOST_CELLS = 30
 """With more classes, the confusion matrix has no intervals."""
@@ -242,8 +238,7 @@ def metrics(
         smaller, scores = record.taken(*record.chosen()), None
     else:
         smaller, scores = record.scored()
-    blocks = RowBlocks.of(smaller.truth.size, smaller.groups)
-    work = _Work(smaller, scores, blocks, level)
+    work = _Work(smaller, scores, block_of_rows(smaller.truth, smaller.groups), level)
     at = math.nan  # the learner's own predictions
     if threshold is not None and scores is not None:
         at = expect_threshold(threshold, scores)
@@ -251,7 +246,7 @@ def metrics(
     extra: Values = {}
     if cost is not None and scores is not None:
         pair = costs_of(cost)
-        cheapest = cheapest_threshold(scores, smaller.truth, pair, blocks_of_points(blocks, smaller.truth.size))
+        cheapest = cheapest_threshold(scores, smaller.truth, pair, work.block)
         at = cheapest.threshold
         work = work.decided(at)
         extra["cost"] = work.cost(pair, cheapest.cost)
@@ -264,8 +259,13 @@ class _Work:
 
     record: Labelings
     scores: Scores | None
-    blocks: RowBlocks
+    block: Ints
     level: float
+
+    @property
+    def units(self) -> int:
+        """Points that are independent, or groups."""
+        return self.record.truth.size if self.record.groups is None else np.unique(self.record.groups).size
 
     def decided(self, threshold: float) -> _Work:
         """With decisions at a threshold in place of the learner's own predictions."""
@@ -278,10 +278,10 @@ class _Work:
         truth, labels = self.record.truth, self.record.labels
         costs = pair[0] * ((labels == 1) & (truth == 0)) + pair[1] * ((labels == 0) & (truth == 1))
         per_refit = costs.mean(axis=2)
-        error, draws = self._error(costs.mean(axis=1))
-        limits = (0.0, max(pair) + 0.0)
-        estimate = interval(cross_fitted, error, draws - 1, limits, self.level, self.record.over(), 0)
-        return estimate, per_refit
+        error, draws = error_of(costs.mean(axis=1), self.record.groups, truth.size)
+        return bounded(
+            cross_fitted, error, self.units, self.level, self.record.over(), draws, most=max(pair)
+        ), per_refit
 
     def result(self, chosen: list[str], everything: bool, threshold: float, extra: Values) -> Metrics:
         """All of it. `everything`: also calibration, and recall and precision of each class."""
@@ -349,44 +349,26 @@ class _Work:
         if "accuracy" in names:
             values["accuracy"] = record.accuracy("test", self.level), record.test_accuracy
         if "log_loss" in names and scores is not None:
-            values["log_loss"] = self._mean(log_losses(scores, record.truth), np.inf)
+            values["log_loss"] = self._mean(log_losses(scores, record.truth), -math.log(LEAST))
         if "brier" in names and scores is not None:
             values["brier"] = self._mean(squared_errors(scores, record.truth), 1.0 if record.classes.size == 2 else 2.0)
-        values |= self._of_counts()
-        by_refit = {name: metric_named(name) for name in names if name not in USUAL or name in BY_REFIT}
-        return values | self._by_refit(by_refit)
+        refits = Answers(record.truth, record.labels, None, False, record.classes.size)
+        if scores is not None:
+            refits = replace(refits, scores=scores.values, probabilities=scores.probabilities)
+        for name in names:
+            if name in COUNT_LIMITS or USUAL.get(name) == RANKS:
+                figure = by_points(name, refits, record.groups, self.level, record.over())
+                values[name] = figure.estimate, figure.per_refit
+        return values | self._by_refit({name: metric_named(name) for name in names if name not in USUAL})
 
     def _mean(self, losses: Floats, most: float) -> tuple[Estimate, Floats]:
-        """A mean over points of losses (K, R, n) of 0 or more: the interval on the log scale."""
+        """A mean over points of losses (K, R, n) from 0 to `most`: the interval on the log scale."""
         value, kind = float(losses.mean()), self.record.over()
-        error, draws = self._error(losses.mean(axis=1))
-        if value == 0:
-            return Estimate(0.0, 0.0, most, self.level, "unknown: there is no loss at all"), losses.mean(axis=2)
+        error, draws = error_of(losses.mean(axis=1), self.record.groups, losses.shape[2])
+        if error < ROUNDING:
+            return bounded(value, 0.0, self.units, self.level, kind, most=most), losses.mean(axis=2)
         estimate = positive_around(value, error, self.level, kind, draws)
         return within_limits(estimate, 0.0, most), losses.mean(axis=2)
-
-    def _error(self, table: Floats) -> tuple[float, int]:
-        """Standard error of the mean of (subsets, points), and degrees of freedom plus one."""
-        error, draws = crossed_error(table, self.record.groups)
-        # Of a single fit, only points vary.
-        return error, by_group(table, self.record.groups).shape[1] if len(table) == 1 else draws
-
-    def _of_counts(self) -> Values:
-        """Balanced accuracy, F1 and Matthews' coefficient."""
-        every, left_out, some = self._counts
-        figures, without = count_figures(every), count_figures(left_out)
-        counts = np.bincount(self.record.truth, minlength=self.record.classes.size)
-        events = int(counts.min()) if counts.size == 2 else int(counts.sum())
-        limits = {"balanced_accuracy": (0.0, 1.0), "f1": (0.0, 1.0), "matthews": (-1.0, 1.0)}
-        return {name: self._interval(figures[name], without[name], some, limits[name], events) for name in limits}
-
-    @cached_property
-    def _counts(self) -> tuple[Ints, Ints, Ints]:
-        """Confusion matrices of all refits, and of the first refit of some subsets without each block of points."""
-        truth, labels, classes = self.record.truth, self.record.labels, self.record.classes.size
-        some = sampled_subsets(len(labels))
-        left_out = [confusion_counts(truth[kept], labels[some, 0][:, kept], classes) for kept in self.blocks.kept]
-        return confusion_counts(truth, labels, classes), np.stack(left_out, axis=1), some
 
     def _by_refit(self, metrics_: dict[str, Metric]) -> Values:
         if not metrics_:
@@ -402,35 +384,22 @@ class _Work:
             answers = answers if points is None else answers.take(points)
             return np.array([_value(metric, answers) for metric in metrics_.values()])
 
-        counts = np.bincount(self.record.truth, minlength=self.record.classes.size)
-        events = int(counts.min()) if counts.size == 2 else int(counts.sum())
-        return self._computed(compute, {name: (each.low, each.high) for name, each in metrics_.items()}, events)
+        limits = {name: (metric.low, metric.high) for name, metric in metrics_.items()}
+        return self._computed(compute, limits, rarest(self.record.truth, self.record.classes.size, self.record.groups))
 
-    def _computed(
-        self,
-        compute: Callable[[int, int, Ints | None], Floats],
-        limits: dict[str, tuple[float, float]],
-        events: int,
-    ) -> Values:
-        """Metrics that `compute` gives for single refits, in the order of `limits`."""
+    def _computed(self, compute: Compute, limits: dict[str, tuple[float, float]], events: int) -> Values:
+        """Metrics that `compute` gives for single refits, in the order of `limits`; withheld with too few `events`."""
         with quiet():
             subsets, refits = self.record.labels.shape[:2]
-            every, left_out, some = refit_metrics(compute, subsets, refits, self.blocks)
-        return {
-            name: self._interval(every[place], left_out[place], some, range_, events)
-            for place, (name, range_) in enumerate(limits.items())
-        }
-
-    def _interval(
-        self, raw: Floats, left_out: Floats, some: Ints, range_: tuple[float, float], events: int
-    ) -> tuple[Estimate, Floats]:
-        """The mean over refits `raw` (K, R), its interval from what is left out; withheld with too few `events`."""
-        known = np.isfinite(raw)
-        value = float(raw[known].mean()) if known.mean() >= 0.8 else math.nan
-        error, freedom = math.nan, 1.0
-        if events >= LEAST_EVENTS and known.any(axis=1).all():
-            error, freedom = standard_error(raw, left_out, raw[some, 0])
-        return interval(value, error, freedom, range_, self.level, self.record.over(), events), raw
+            every, errors, draws = of_blocks(compute, subsets, refits, self.block)
+        values: Values = {}
+        for place, (name, range_) in enumerate(limits.items()):
+            known = np.isfinite(every[place])
+            value = float(every[place][known].mean()) if known.mean() >= 0.8 else math.nan
+            error = float(errors[place]) if events >= LEAST_EVENTS else math.nan
+            common = range_, self.level, self.record.over(), events
+            values[name] = interval(value, error, int(draws[place]), *common), every[place]
+        return values
 
     def _calibration(self) -> tuple[Values, Calibration]:
         assert self.scores is not None
@@ -450,15 +419,23 @@ class _Work:
         """Recall and precision of each class."""
         names = [str(each) for each in self.record.classes.tolist()]
         values: Values = {f"recall[{name}]": self._recall(code) for code, name in enumerate(names)}
-        every, left_out, some = self._counts
-        precision, without = precisions(every), precisions(left_out)
-        predicted = every.sum(axis=-2).mean(axis=(0, 1))
-        for code, name in enumerate(names):
-            events = int(predicted[code])
-            values[f"precision[{name}]"] = self._interval(
-                precision[..., code], without[..., code], some, (0.0, 1.0), events
-            )
-        return values
+        return values | {f"precision[{name}]": self._precision(code) for code, name in enumerate(names)}
+
+    def _precision(self, code: int) -> tuple[Estimate, Floats]:
+        """A ratio of two means over points: right predictions of a class, and all of them."""
+        of_it, predicted = self.record.truth == code, self.record.labels == code
+        number = predicted.sum(axis=2)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            raw = (predicted & of_it).sum(axis=2) / number
+        known, events = np.isfinite(raw), int(number.mean())
+        value = float(raw[known].mean()) if known.mean() >= 0.8 else math.nan
+        error, draws = math.nan, 2
+        if events >= LEAST_EVENTS and known.any(axis=1).all():
+            weight = of_it.size / np.maximum(number, 1)
+            apart = [predicted[:, refit] * (of_it - np.nan_to_num(raw[:, refit, None])) * weight[:, refit, None]
+                     for refit in range(raw.shape[1])]  # fmt: skip
+            error, draws = error_of(np.mean(apart, axis=0), self.record.groups, events)
+        return interval(value, error, draws, (0.0, 1.0), self.level, self.record.over(), events), raw
 
     def _recall(self, code: int) -> tuple[Estimate, Floats]:
         here = np.flatnonzero(self.record.truth == code)
@@ -474,14 +451,8 @@ class _Work:
         if points.size < LEAST_EVENTS:
             return Estimate(value, 0.0, 1.0, self.level, f"unknown: {counted(points.size, 'test row')}")
         groups = None if self.record.groups is None else self.record.groups[points]
-        kind = self.record.over()
-        units = points.size if groups is None else np.unique(groups).size
-        if units < 2 or np.ptp(table) == 0:
-            rare = of_proportion(round(value * units), units, self.level)
-            return Estimate(value, min(rare.low, value), max(rare.high, value), self.level, kind)
-        grouped = by_group(table, groups)
-        draws = min(grouped.shape) if len(grouped) > 1 else grouped.shape[1]
-        return share_around(value, crossed_standard_error(grouped), self.level, kind, draws)
+        draws = error_of(table, groups, points.size)[1]
+        return of_table(table, self.level, self.record.over(), groups, draws=draws)
 
     def _confusion(self) -> pd.DataFrame:
         record = self.record

@@ -68,23 +68,22 @@ def calibration_figures(probabilities: Floats, outcomes: NDArray[Any], edges: Fl
     Σ_b (n_b/n)(share − overall)² without the bias that few rows per bin give them (Ferro & Fricker, 2012); both may
     come out a little below 0.
     """
-    counts, predicted, observed = _by_bin(probabilities, outcomes, edges)
+    counts, predicted, observed = by_bin(probabilities, outcomes, edges)
     n, overall = outcomes.size, float(outcomes.mean())
     weight = counts / n
     gap = predicted - observed
-    noise = float((weight * observed * (1 - observed) / np.maximum(counts - 1, 1)).sum())
-    reliability = float((weight * gap**2).sum()) - noise
-    resolution = float((weight * (observed - overall) ** 2).sum()) - noise + overall * (1 - overall) / max(n - 1, 1)
-    return np.array([float((weight * np.abs(gap)).sum()), reliability, resolution])
+    noise = float(np.nansum(weight * observed * (1 - observed) / np.maximum(counts - 1, 1)))
+    reliability = float(np.nansum(weight * gap**2)) - noise
+    resolution = float(np.nansum(weight * (observed - overall) ** 2)) - noise + overall * (1 - overall) / max(n - 1, 1)
+    return np.array([float(np.nansum(weight * np.abs(gap))), reliability, resolution])
 
 
-def _by_bin(probabilities: Floats, outcomes: NDArray[Any], edges: Floats) -> tuple[Floats, Floats, Floats]:
-    """Number, mean probability and share that came true, of bins that are not empty."""
+def by_bin(probabilities: Floats, outcomes: NDArray[Any], edges: Floats) -> Floats:
+    """Number, mean probability and share that came true, of each bin; NaN if it is empty."""
     bins = bin_of(probabilities, edges)
-    counts = np.bincount(bins, minlength=edges.size + 1).astype(float)
-    there = counts > 0
-    sums = np.bincount(bins, probabilities, edges.size + 1)[there], np.bincount(bins, outcomes, edges.size + 1)[there]
-    return counts[there], sums[0] / counts[there], sums[1] / counts[there]
+    counts, *sums = (np.bincount(bins, weights, edges.size + 1) for weights in (None, probabilities, outcomes))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.array([counts, sums[0] / counts, sums[1] / counts])
 
 
 def calibration(
@@ -92,24 +91,11 @@ def calibration(
 ) -> Calibration:
     """The bins over all refits, and the floor of the calibration error."""
     flat, came = probabilities.reshape(-1, probabilities.shape[2]), outcomes.reshape(-1, outcomes.shape[2])
-    number = edges.size + 1
-    shares, means, rows = np.full((3, len(flat), number), np.nan)
-    for refit, (scores, true) in enumerate(zip(flat, came)):
-        bins = bin_of(scores, edges)
-        rows[refit] = np.bincount(bins, minlength=number)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            means[refit] = np.bincount(bins, scores, number) / rows[refit]
-            shares[refit] = np.bincount(bins, true, number) / rows[refit]
-    there = (rows > 0).any(axis=0)
-    frame = pd.DataFrame(
-        {
-            "predicted": np.nanmean(means[:, there], axis=0),
-            "observed": np.nanmean(shares[:, there], axis=0),
-            "low": np.nanquantile(shares[:, there], 0.05, axis=0),
-            "high": np.nanquantile(shares[:, there], 0.95, axis=0),
-            "rows": rows[:, there].mean(axis=0),
-        }
-    )
+    tables = np.array([by_bin(scores, true, edges) for scores, true in zip(flat, came)])
+    rows, means, shares = np.moveaxis(tables[:, :, (tables[:, 0] > 0).any(axis=0)], 1, 0)
+    low, high = np.nanquantile(shares, [0.05, 0.95], axis=0)
+    frame = pd.DataFrame({"predicted": np.nanmean(means, axis=0), "observed": np.nanmean(shares, axis=0), "low": low,
+                          "high": high, "rows": rows.mean(axis=0)})  # fmt: skip
     return Calibration(of, frame, _floor(flat, edges, level))
 
 

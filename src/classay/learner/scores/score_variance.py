@@ -18,13 +18,13 @@ from scipy import special, stats
 from ... import expect
 from ...arrays import Floats
 from ...expect import InputError
-from ...intervals import Estimate, exact, share_of_table
+from ...intervals import Estimate, bounded, exact, share_of_table
 from ...result import Result, figures_frame
 from ..records.base import over
 from ..records.labelings import Labelings, expect_record
 from ..records.scores import Scores
 from .refit_pairs import distance, pair_tables, unequal
-from .row_blocks import RowBlocks, blocks_of_points
+from .row_blocks import block_of_rows
 from .threshold import cheapest_threshold, expect_threshold, expect_two
 
 SCALES = ("probability", "logit")
@@ -92,8 +92,8 @@ class ScoreVariance(Result, chart="scores:VARIANCE"):
             raise InputError("`threshold` and `cost` are both given; the cost decides the threshold. Pass one of them.")
         at = 0.5 if threshold is None else expect_threshold(threshold, scores)
         if cost is not None:
-            blocks = blocks_of_points(RowBlocks.of(record.truth.size, record.groups), record.truth.size)
-            at = cheapest_threshold(scores, record.truth, cost, blocks).threshold
+            block = block_of_rows(record.truth, record.groups)
+            at = cheapest_threshold(scores, record.truth, cost, block).threshold
         tables = pair_tables(scores.positive >= at, unequal, record.halves)
         return _share_of(tables.within if same_sample else tables.table, record, same_sample, level)
 
@@ -168,7 +168,8 @@ def score_variance(labelings: Labelings, scale: str = "probability", level: floa
     known = refits > 1 or deterministic
     per_point = _per_point(means, within, refits, halve)
     units = np.arange(subsets) // 2 if record.halves else np.arange(subsets)
-    figures = _Jackknife(means, within, units, refits, halve, level)
+    most = math.inf if scale == "logit" else 1.0
+    figures = _Jackknife(means, within, units, refits, halve, level, most, known, deterministic)
     return ScoreVariance(
         learner=record.name,
         scale=scale,
@@ -177,11 +178,11 @@ def score_variance(labelings: Labelings, scale: str = "probability", level: floa
         n_subsets=subsets,
         n_refits=refits,
         total=figures.total(),
-        from_sample=figures.from_sample(known, deterministic),
-        from_randomness=figures.from_randomness(known, deterministic),
-        share_sample=figures.share(known, deterministic, of_sample=True),
-        share_randomness=figures.share(known, deterministic, of_sample=False),
-        raw_from_sample=figures.raw_from_sample(known),
+        from_sample=figures.from_sample(),
+        from_randomness=figures.from_randomness(),
+        share_sample=figures.share(of_sample=True),
+        share_randomness=figures.share(of_sample=False),
+        raw_from_sample=figures.raw_from_sample(),
         clip=clip,
         per_point=per_point.assign(score=values.mean(axis=(0, 1))[:, -1] if halve == 1 else np.nan)[
             ["score", "total", "from_sample", "from_randomness"]
@@ -243,6 +244,9 @@ class _Jackknife:
     refits: int
     halve: float
     level: float
+    most: float
+    known: bool
+    deterministic: bool
 
     @cached_property
     def _all(self) -> tuple[float, float]:
@@ -271,61 +275,66 @@ class _Jackknife:
         reach = float(stats.t.ppf(0.5 + self.level / 2, count - 1)) * float(pseudo.std(ddof=1)) / math.sqrt(count)
         return Estimate(float(value), float(back(whole - reach)), float(back(whole + reach)), self.level, kind)
 
+    @property
+    def _constant(self) -> bool:
+        return not any(self._all)
+
+    def _never(self, kind: str) -> Estimate:
+        """The variance where no unit has shown any: those that vary are rare."""
+        return bounded(0.0, 0.0, len(self._left), self.level, kind, most=self.most)
+
     def total(self) -> Estimate:
         """Variance of a score over refits on other subsets."""
-        if self._all[0] == 0:
-            return exact(0.0, "nothing varies", self.level)
+        if self._constant:
+            return self._never("nothing varied")
         return self._estimate(lambda over, within: over + within * (1 - 1 / self.refits), np.log, np.exp)
 
-    def raw_from_sample(self, known: bool) -> float:
+    def raw_from_sample(self) -> float:
         """Unbiased, perhaps negative."""
         over, within = self._all
-        return over - within / self.refits if known else math.nan
+        return over - within / self.refits if self.known else math.nan
 
-    def from_sample(self, known: bool, deterministic: bool) -> Estimate:
+    def from_sample(self) -> Estimate:
         """The variance that the training sample causes."""
-        if deterministic:
-            return self.total()
         total = self.total()
-        if not known:
+        if self.deterministic or self._constant:
+            return total
+        if not self.known:
             return Estimate(math.nan, 0.0, total.high, self.level, "unknown: one refit per subset")
-        if total.value == 0:
-            return exact(0.0, "nothing varies", self.level)
         # The variance between subsets, from 0 up: on the scale of log(over), of which it is a part.
-        value = max(self.raw_from_sample(True), 0.0)
+        value = max(self.raw_from_sample(), 0.0)
         within = self._all[1] / self.refits
         over = self._estimate(lambda over, within: over, np.log, np.exp)
         return Estimate(value, max(over.low - within, 0.0), max(over.high - within, 0.0), self.level, OVER)
 
-    def from_randomness(self, known: bool, deterministic: bool) -> Estimate:
+    def from_randomness(self) -> Estimate:
         """The variance that training randomness causes."""
-        if deterministic:
+        if self.deterministic:
             return exact(0.0, "deterministic", self.level)
-        total = self.total()
-        if not known:
-            return Estimate(math.nan, 0.0, total.high, self.level, "unknown: one refit per subset")
+        if not self.known:
+            return Estimate(math.nan, 0.0, self.total().high, self.level, "unknown: one refit per subset")
         if self._all[1] == 0:
-            return exact(0.0, "refits on the same rows do not differ", self.level)
+            return self._never("refits on the same rows did not differ")
         return self._estimate(lambda over, within: within, np.log, np.exp)
 
-    def share(self, known: bool, deterministic: bool, of_sample: bool) -> Estimate:
+    def share(self, of_sample: bool) -> Estimate:
         """The share of one source, from the ratio F of the mean squares between and within, on its log scale."""
-        if deterministic:
+        if self.deterministic:
             return exact(1.0 if of_sample else 0.0, "deterministic", self.level)
-        if not known:
-            return Estimate(math.nan, 0.0, 1.0, self.level, "unknown: one refit per subset")
-        over, within = self._all
-        if over == 0 and within == 0:
-            return Estimate(math.nan, 0.0, 1.0, self.level, "undefined: nothing varies")
-        if within == 0:
-            return exact(1.0 if of_sample else 0.0, "refits on the same rows do not differ", self.level)
+        if not self.known or self._constant:
+            why = "undefined: nothing varied" if self.known else "unknown: one refit per subset"
+            return Estimate(math.nan, 0.0, 1.0, self.level, why)
 
         def sample(ratio: float) -> float:
             between = max(ratio - 1, 0.0)
-            return float(between / (between + self.refits))
+            return float(between / (between + self.refits)) if math.isfinite(between) else 1.0
 
-        ratio = self._estimate(lambda over, within: self.refits * over / within, np.log, np.exp)
-        value, low, high = (sample(each) for each in (ratio.value, ratio.low, ratio.high))
+        if self._all[1] == 0:
+            least = self.total().low
+            value, low, high = 1.0, least / (least + self._never("").high), 1.0
+        else:
+            ratio = self._estimate(lambda over, within: self.refits * over / within, np.log, np.exp)
+            value, low, high = (sample(each) for each in (ratio.value, ratio.low, ratio.high))
         if not of_sample:
             value, low, high = 1 - value, 1 - high, 1 - low
         return Estimate(value, low, high, self.level, OVER)

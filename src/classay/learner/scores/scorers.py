@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn import metrics as sk
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 
-from ...arrays import AnyInts, Floats, Ints
+from ...arrays import AnyInts, Floats, Ints, Mask
+from ...auc import auc, average_precision
 from ...expect import InputError, nearest
 from ..records.scores import Scores
 
@@ -47,14 +49,6 @@ class Answers:
         """Whether there are two classes, of which the second is the positive one."""
         return self.n_classes == 2
 
-    def indicator(self) -> tuple[Any, Any]:
-        """Truth and scores, one column for each class that occurs and is not alone; of two classes, the second."""
-        assert self.scores is not None
-        if self.two:
-            return self.truth, self.scores[:, 1]
-        there = np.flatnonzero(np.bincount(self.truth, minlength=self.n_classes))
-        return self.truth[:, None] == there, self.scores[:, there]
-
 
 @dataclass(frozen=True)
 class Metric:
@@ -67,16 +61,30 @@ class Metric:
     compute: Callable[[Answers], float]
 
 
-def _auc(answers: Answers) -> float:
-    truth, scores = answers.indicator()
-    return float(sk.roc_auc_score(truth, scores))
+def ranking(name: str, answers: Answers) -> tuple[float, Floats]:
+    """AUC or average precision, and a value for every row, of which the mean is it (average precision: without bias).
+
+    Of two classes, those of the second; of more, the mean over classes that occur. NaN where only one does.
+    """
+    assert answers.scores is not None
+    table = answers.scores.astype(float)
+    if answers.probabilities:  # 32 bits do not separate probabilities near 1, but what they lack to 1
+        table = np.where(table > NEARLY_ONE, 1 - (table.sum(axis=1, keepdims=True) - table), table)
+    rows = np.bincount(answers.truth, minlength=answers.n_classes)
+    codes = [code for code in ([1] if answers.two else range(rows.size)) if 0 < rows[code] < answers.truth.size]
+    if not codes:
+        return np.nan, np.full(answers.truth.size, np.nan)
+    areas = [_AREAS[name](table[:, code], answers.truth == code) for code in codes]
+    return float(np.mean([value for value, _ in areas])), np.asarray(np.mean([by_row for _, by_row in areas], axis=0))
 
 
-def _average_precision(answers: Answers) -> float:
-    truth, scores = answers.indicator()
-    return float(sk.average_precision_score(truth, scores))
+def _auc(scores: Floats, positive: Mask) -> tuple[float, Floats]:
+    area = auc(scores, positive)
+    return area.value, area.by_row
 
 
+NEARLY_ONE = 1 - 2.0**-16
+_AREAS = {"roc_auc": _auc, "average_precision": average_precision}
 ALL = "usual"
 """In place of a name: all that are computed by default."""
 USUAL = {
@@ -91,36 +99,19 @@ USUAL = {
 }
 """The metrics of every record, and what they need; of two classes, f1, AUC and precision are those of the second."""
 LOWER_IS_BETTER = ("log_loss", "brier", "ece", "reliability", "cost")
-BY_REFIT = {
-    "roc_auc": Metric("roc_auc", RANKS, 0.0, 1.0, _auc),
-    "average_precision": Metric("average_precision", RANKS, 0.0, 1.0, _average_precision),
-}
 
 FAMILIES = (
-    "accuracy",
-    "average_precision",
-    "balanced_accuracy",
-    "d2_brier",
-    "d2_log_loss",
-    "f1",
-    "jaccard",
-    "matthews",
-    "neg_brier",
-    "neg_log_loss",
-    "neg_negative_likelihood",
-    "positive_likelihood",
-    "precision",
-    "recall",
-    "roc_auc",
+    "accuracy", "average_precision", "balanced_accuracy", "d2_brier", "d2_log_loss", "f1", "jaccard", "matthews",
+    "neg_brier", "neg_log_loss", "neg_negative_likelihood", "positive_likelihood", "precision", "recall", "roc_auc",
     "top_k_accuracy",
-)
+)  # fmt: skip
 """How names of scikit-learn's scorers of classifiers begin."""
 
 
 def metric_named(name: Any) -> Metric:
     """A metric of single refits by its name here, or by that of a scikit-learn scorer, such as 'f1_macro'."""
-    if name in BY_REFIT:
-        return BY_REFIT[name]
+    if name in _AREAS:
+        return Metric(name, RANKS, 0.0, 1.0, lambda answers: ranking(name, answers)[0])
     scorers = scorer_names()
     if name not in scorers:
         raise InputError(
@@ -141,7 +132,7 @@ def metric_named(name: Any) -> Metric:
         low, high = (-1.0 if name.startswith("matthews") else 0.0), 1.0
 
     def compute(answers: Answers) -> float:
-        return float(scorer(recorded(answers), answers.points, answers.truth))
+        return float(scorer(Recorded(answers), answers.points, answers.truth))
 
     return Metric(name, needs, low, high, compute)
 
@@ -176,45 +167,32 @@ def scorer_names() -> list[str]:
 
 
 class Recorded(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """What one refit predicted, as a fitted classifier for scikit-learn's scorers; its rows are numbers of points."""
+    """What one refit predicted, as a fitted classifier for scikit-learn's scorers; its rows are numbers of points.
+
+    It has `predict_proba` or `decision_function` if probabilities or decision values were recorded, and no more.
+    """
 
     def __init__(self, answers: Answers) -> None:
         self.answers = answers
         self.classes_ = np.arange(answers.n_classes)
+        self.scores_: Any = answers.scores
 
     def predict(self, points: Ints) -> AnyInts:
         """Its labels."""
         return self.answers.labels[np.asarray(points)[:, 0]]
 
+    @available_if(lambda self: self.scores_ is not None and self.answers.probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, points: Ints) -> Any:
+        """Its probabilities."""
+        return self.scores_[np.asarray(points)[:, 0]]
+
+    @available_if(lambda self: self.scores_ is not None and not self.answers.probabilities)  # type: ignore[untyped-decorator]
+    def decision_function(self, points: Ints) -> Any:
+        """Its decision values; of two classes, that of the second."""
+        return self.scores_[np.asarray(points)[:, 0]][:, 1 if self.answers.two else slice(None)]
+
     def __sklearn_is_fitted__(self) -> bool:
         return True
-
-
-class RecordedProbabilities(Recorded):
-    """The same, with probabilities."""
-
-    def predict_proba(self, points: Ints) -> NDArray[Any]:
-        """Its probabilities."""
-        assert self.answers.scores is not None
-        scores: NDArray[Any] = self.answers.scores[np.asarray(points)[:, 0]]
-        return scores
-
-
-class RecordedDecisions(Recorded):
-    """The same, with decision values."""
-
-    def decision_function(self, points: Ints) -> NDArray[Any]:
-        """Its decision values; of two classes, that of the second."""
-        assert self.answers.scores is not None
-        values: NDArray[Any] = self.answers.scores[np.asarray(points)[:, 0]]
-        return values[:, 1] if self.answers.two else values
-
-
-def recorded(answers: Answers) -> Recorded:
-    """The answers of a refit as a fitted classifier that has what was recorded, and no more."""
-    if answers.scores is None:
-        return Recorded(answers)
-    return (RecordedProbabilities if answers.probabilities else RecordedDecisions)(answers)
 
 
 @contextmanager
@@ -285,8 +263,24 @@ def count_figures(counts: NDArray[Any]) -> dict[str, Floats]:
     }
 
 
-def precisions(counts: NDArray[Any]) -> Floats:
-    """(…, C): the share of predictions of each class that are right; NaN where it is never predicted."""
+def count_slope(name: str, counts: NDArray[Any]) -> Floats:
+    """(…, C, C): how fast a figure of `count_figures` grows with the share of rows that are in each cell."""
+    table = counts.astype(float)
+    n, same = table.sum(axis=(-2, -1))[..., None, None], np.eye(table.shape[-1])
+    right, true, predicted = np.einsum("...ii->...i", table), table.sum(axis=-1), table.sum(axis=-2)
     with np.errstate(invalid="ignore", divide="ignore"):
-        shares: Floats = np.einsum("...ii->...i", counts) / counts.sum(axis=-2)
-    return shares
+        if name == "matthews":
+            squares = [n[..., 0] ** 2 - (each**2).sum(axis=-1, keepdims=True) for each in (true, predicted)]
+            joint = n * same + right.sum(axis=-1)[..., None, None] - predicted[..., :, None] - true[..., None, :]
+            alone = (n - true[..., :, None]) / squares[0][..., None] + (n - predicted[..., None, :]) / squares[1][
+                ..., None
+            ]
+            figure = count_figures(table)[name][..., None, None]
+            return np.asarray(n * (joint / np.sqrt(squares[0] * squares[1])[..., None] - figure * alone))
+        # A mean over classes of right / size, where the size is that of the class, or half of true and predicted rows.
+        half = 0.5 if name == "f1" else 0.0
+        size = (1 - half) * true + half * predicted
+        counted = np.arange(len(same)) == 1 if name == "f1" and len(same) == 2 else size > 0
+        weight = np.where(counted, 1 / size, 0.0) / np.maximum(counted.sum(axis=-1, keepdims=True), 1)
+        own = weight * np.nan_to_num(right / size)
+    return np.asarray(n * (same * weight[..., None] - (1 - half) * own[..., :, None] - half * own[..., None, :]))

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...arrays import Floats
+from ...auc import auc
 from ...data.checks.part_shift import Shift
 from ...data.checks.row_dependence import COLUMN, ORDER, Tie
 from ...data.checks.target_leaks import Leak
 from ...intervals import Estimate, exact
 from ...learner.records.base import OutOfFold
-from ...learner.scores.comparison import EVENTS, difference_over_rows, nearly_constant, placements, ranks_by_row
+from ...learner.scores.comparison import EVENTS, difference_over_rows, nearly_constant, ranks_by_row
 from ..document.phrases import distance_in_words, joined, points, quoted, share, signed
 from ..results import Results
 from .rules import EVERYONE, Judge, Outcome, Said, complexity, every_learner, fits_of, full_fits, full_folds, rule, say
@@ -88,7 +89,7 @@ def _lead(name: str, held: OutOfFold, results: Results, judge: Judge) -> _Lead |
             return None
         own = ranks_by_row(held)
         likely = np.exp(-results.complexity.values[places])
-        baseline = placements(np.where(positive, likely, 1 - likely), positive)
+        baseline = auc(np.where(positive, likely, 1 - likely), positive).by_row
     if own is None or np.isnan(baseline).any():
         return None
     groups = held.groups

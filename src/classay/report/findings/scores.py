@@ -51,7 +51,7 @@ def largest_class(results: Results, judge: Judge) -> Outcome:
 def _no_better(name: str, held: OutOfFold, lead: Estimate, common: dict[str, object]) -> Said:
     groups = held.groups
     ranks = ranks_by_row(held)
-    auc = None if ranks is None else mean_over_rows(ranks, LEVEL, groups)
+    auc = None if ranks is None else mean_over_rows(ranks, LEVEL, groups, (0.0, 1.0))
     ranked, clearly = auc is not None and auc.low > 0.5, lead.value <= 0
     return say(
         "ranked" if ranked else "no_better" if clearly else "unclear",
@@ -116,7 +116,7 @@ def _missed(held: OutOfFold, results: Results) -> list[_Missed]:
         recall = of_proportion_by_group(right[own], None if groups is None else groups[own], RECALL_LEVEL)
         if recall.high < HALF * shares[code]:
             ranks = ranks_of_class(held, code)
-            auc = None if ranks is None else mean_over_rows(ranks, LEVEL, groups)
+            auc = None if ranks is None else mean_over_rows(ranks, LEVEL, groups, (0.0, 1.0))
             label, rows = quoted(data.classes[code]), int(own.sum())
             missed.append(_Missed(label, rows, int(right[own].sum()), float(shares[code]), auc, two))
     return missed
