@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import classay
 from classay import HalfSplits, InputError, Subsets, orientation, record, sweep
+from classay.intervals import Estimate
 from classay.learner.fitting.paths import SharedPath
 from classay.learner.fitting.paths.shared import PATHS
 from classay.learner.fitting.runner import HOPELESS
@@ -232,6 +234,9 @@ def test_what_one_refit_cannot_tell_is_called_unknown():
     found = sweep(DecisionTreeClassifier(), X, Y, "max_depth", [1, 3], Subsets(5), 1, executor=1)
     assert "capacity unknown, stochasticity unknown bits" in str(found)
     assert "nan" not in str(found)
+    ranged = replace(found.orientations[1], capacity=Estimate(0.0, 0.0, 1.2, kind="between: few refits"))
+    told = str(replace(found, orientations={**found.orientations, 1: ranged}))
+    assert "capacity between 0 and 1.2 to " in told
 
 
 def test_further_questions_are_asked_of_all_records():

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from ...expect import InputError, counted
-from ...intervals import Estimate, difference
+from ...intervals import BETWEEN, Estimate, difference
 from ...notes import Note
 from ...result import PARTS, Result, plain
 from ..fitting.groups import ALONE, is_numeric
@@ -239,9 +239,7 @@ class Sweep(Result, chart="sweep:SWEEP"):
         }
         # With one refit per subset, data and training randomness cannot be separated.
         parts = ", ".join(
-            f"{name} {' to '.join(f'{each.prefix}{each.value:.3g}' for each in pair)}"
-            if all(each.known for each in pair)
-            else f"{name} unknown"
+            f"{name} {' to '.join(map(_end, pair))}" if any(each.known for each in pair) else f"{name} unknown"
             for name, pair in ends.items()
         )
         again = f", stability {self.stability(first).value:.3g} to {self.stability(last).value:.3g}"
@@ -320,15 +318,16 @@ def summed_up(
         raise InputError(f"No value gave a record that can be measured. {next(iter(failed.values()), '')}".strip())
     gaps = [one.train_accuracy.value - one.accuracy.value for one in orientations.values()]
     # A lower limit may be far below what it limits: values would be ordered by how little is known of them.
-    counted_bits = [math.nan if one.stochasticity.prefix else one.stochasticity.value for one in orientations.values()]
-    limits = sum(bool(one.stochasticity.prefix) for one in orientations.values())
+    own = [one.stochasticity for one in orientations.values()]
+    limited = [bool(each.prefix) or each.kind.startswith(BETWEEN) for each in own]
+    counted_bits = [math.nan if limit else each.value for limit, each in zip(limited, own)]
     return Sweep(
         learner=learner,
         parameters=swept.parameters,
         values=tuple(orientations),
         orientations=orientations,
         records={value: swept.records[value] for value in orientations},
-        gap_correlation=correlated(counted_bits, gaps, limits),
+        gap_correlation=correlated(counted_bits, gaps, sum(limited)),
         plugin_gap_correlation=correlated([one.plugin.stochasticity.value for one in orientations.values()], gaps),
         paths=swept.paths,
         failed=failed,
@@ -338,6 +337,12 @@ def summed_up(
         metric_estimates={value: estimate for value, (estimate, _) in figures.items() if value in orientations},
         metric_spread={value: spread for value, (_, spread) in figures.items() if value in orientations},
     )
+
+
+def _end(estimate: Estimate) -> str:
+    """A figure without its interval, unless that is all that is known."""
+    whole = estimate.kind.startswith(BETWEEN) or not estimate.known
+    return str(estimate) if whole else f"{estimate.prefix}{estimate.value:.3g}"
 
 
 def _figures(one: Orientation, metric: str, estimate: Estimate | None) -> pd.DataFrame:
