@@ -292,6 +292,5 @@ def retraining_chart(retraining: Retraining) -> alt.LayerChart:
         figures,
         "share of predictions that change",
         f"{cut(retraining.learner)}: a retraining changes {retraining.change.value:.1%}",
-        f"{retraining.replaced:.0%} of {retraining.train_rows:,} training rows replaced. Lines: "
-        f"{retraining.change.level:.0%} intervals over data sets like this one.",
+        f"It replaces {retraining.of_rows()}. Lines: {retraining.change.level:.0%} intervals over data sets like this.",
     )

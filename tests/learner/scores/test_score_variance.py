@@ -175,12 +175,3 @@ def test_distance_of_two_classes_is_their_difference():
 def test_flips_that_are_refused(options, said):
     with pytest.raises(InputError, match=said):
         score_variance(two_way(4, 2, 10, 0.1, 0.1)).flips(**options)
-
-
-def test_shares_are_covered():
-    """A quick version of the simulation in tests/long."""
-    hits = 0
-    for seed in range(80):
-        estimate = score_variance(two_way(10, 3, 60, 0.06, 0.06, seed)).share_sample
-        hits += estimate.low <= 0.5 <= estimate.high
-    assert 70 <= hits <= 80

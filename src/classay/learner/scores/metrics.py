@@ -184,11 +184,11 @@ def metrics(
 ) -> Metrics:
     """Measure the usual metrics of a classifier, and how far each moves when the learner is refitted.
 
-    Each metric is computed by scikit-learn for every refit on the test points. Its value is the mean over refits. Its
-    interval is over training samples drawn like these and over test rows like these (over groups, if the record has
-    them): the variance over subsets plus that over test points, from leaving out one of 20 blocks of points at a time.
-    It does not cover another data set to draw the samples from. `refit_spread` is the range of single refits on the
-    same test points: what you would see if you retrained, apart from other test rows.
+    Each metric is that of scikit-learn for every refit on the test points. Its value is the mean over refits; average
+    precision is corrected for its bias, as few positive rows make it too high. Its interval is over training samples
+    drawn like these and over test rows like these (over groups, if the record has them): the variance over subsets plus
+    that over test points. It does not cover another data set to draw the samples from. `refit_spread` is the range of
+    single refits on the same test points: what you would see if you retrained, apart from other test rows.
 
     By default: accuracy, balanced accuracy, F1 and Matthews' coefficient; from scores, area under the ROC curve and
     average precision (of two classes those of the second; of more, the mean over classes, each against the rest);

@@ -6,7 +6,7 @@ Half of the changes that users see may have nothing to do with the new rows: ano
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -64,6 +64,10 @@ class Retraining(Result, chart="scores:retraining_chart"):
         record = self.record
         return disagreement_regions(record, table, on="test", **options)
 
+    def of_rows(self) -> str:
+        """The share that is replaced, and of how many rows, if that is known."""
+        return f"{self.replaced:.0%} of its {f'{self.train_rows:,} ' if self.train_rows else ''}training rows"
+
     def to_frame(self) -> pd.DataFrame:
         """One row per figure: learner, on, figure, value, low, high, level, kind."""
         names = ("change", "by_seed", "by_rows", "score_change", "score_by_seed", "accuracy")
@@ -72,10 +76,8 @@ class Retraining(Result, chart="scores:retraining_chart"):
         return figures_frame(self.learner, "test points", figures)
 
     def __str__(self) -> str:
-        text = (
-            f"{self.learner}: a retraining that replaces {self.replaced:.0%} of its {self.train_rows:,} training rows"
-            f"{' by newer ones' if self.in_time else ''} changes {_percent(self.change)} of predictions"
-        )
+        text = f"{self.learner}: a retraining that replaces {self.of_rows()}{' by newer ones' if self.in_time else ''}"
+        text += f" changes {_percent(self.change)} of predictions"
         if self.by_seed.known and self.by_seed.kind != "deterministic":
             text += f"; another seed alone changes {_percent(self.by_seed)}"
             ends = f"{self.by_rows.low:.1%} to {self.by_rows.high:.1%}".replace("-", "−")
@@ -225,7 +227,8 @@ def _rest(changed: PairTables, by_seed: Estimate, record: Labelings, level: floa
     count = min(len(changed.table), len(changed.within))
     apart = changed.table[:count] - changed.within[:count]
     apart += changed.table.mean() - changed.within.mean() - apart.mean()  # in time there are more samples than pairs
-    return _mean(apart, record.groups, level, of_all, -1.0)
+    estimate = _mean(apart, record.groups, level, of_all, -1.0 if np.ptp(apart) > ROUNDING else 0.0)
+    return replace(estimate, low=max(estimate.low, min(estimate.value, 0.0)))  # new rows change at least as much
 
 
 def _of_class(changed: PairTables, record: Labelings, code: int, level: float, of_all: bool) -> Estimate:
