@@ -361,7 +361,9 @@ def _churn(pair: Matched, base: AnyInts, family: BoxFamily, seed: int, level: fl
     if len(base) >= LEAST_FITS:
         # What each fit adds (jackknife): how far it is from the other version, and from its own.
         pulls = [across[: len(pull)] - pull for across, pull in zip((by_old, table), pulls)]
-        beyond = over_fits(gap, [table, *pulls][-2:], groups, of_pairs=True).interval(level)
+        mean = over_fits(gap, [table, *pulls][-2:], groups, of_pairs=True)
+        # Distances are skewed, so no more degrees of freedom than the smaller version has.
+        beyond = replace(mean, df=min(map(len, inside)) - 1).interval(level)
     notes = (FEW_FITS,) if math.isnan(p_value) else ()
     return _Churn(churn, refit, beyond, p_value, table, inside[0] if len(base) > 1 else None, notes)
 
