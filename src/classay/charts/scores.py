@@ -56,19 +56,15 @@ def metrics_chart(metrics: Metrics) -> alt.LayerChart:
 
 def refit_spread_chart(metrics: Metrics) -> alt.LayerChart:
     """Draw the metric of every refit as a tick, and their mean as a point."""
-    rows: list[Row] = []
-    means: list[Row] = []
-    for name, estimate in _between_0_and_1(metrics).items():
+    rows, means = list[Row](), list[Row]()
+    for name in _between_0_and_1(metrics):
         raw = metrics.per_refit[name]
         # At most 200 ticks: more cannot be told apart.
         flat = raw[np.isfinite(raw)]
         some = flat[np.unique(np.linspace(0, flat.size - 1, min(flat.size, 200)).round().astype(int))]
-        rows += [
-            {"label": _label(name), "value": min(max(value, 0.0), 1.0), "value_text": figure(value)}
-            for value in some.tolist()
-        ]
-        means.append({"label": _label(name), "value": min(max(estimate.value, 0.0), 1.0),
-                      "value_text": f"mean {figure(estimate.value)}"})  # fmt: skip
+        label, mean = {"label": _label(name)}, float(flat.mean())
+        rows += [label | {"value": min(max(each, 0.0), 1.0), "value_text": figure(each)} for each in some.tolist()]
+        means.append(label | {"value": min(max(mean, 0.0), 1.0), "value_text": f"mean {figure(mean)}"})
     panel = by_name([row["label"] for row in means], "value of one refit", (0, 1), size=SIZE)
     tips = {"label": "metric", "value_text": "value"}
     layers = [

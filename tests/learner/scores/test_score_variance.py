@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from classay import InputError, Labelings, Subsets, record
-from classay.learner.scores.refit_pairs import distance, pair_tables, unequal
+from classay.learner.scores.refit_pairs import pair_tables, unequal
 from classay.learner.scores.score_variance import score_variance
 
 
@@ -157,11 +157,6 @@ def test_pairs_of_halves_and_of_refits():
     np.testing.assert_allclose(tables.table[0], expected)
     inside = np.mean([labels[2, r] != labels[2, s] for r, s in itertools.combinations(range(3), 2)], axis=0)
     np.testing.assert_allclose(tables.within[2], inside)
-
-
-def test_distance_of_two_classes_is_their_difference():
-    a, b = np.array([[0.3, 0.7]]), np.array([[0.5, 0.5]])
-    assert distance(a, b)[0] == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize(

@@ -140,10 +140,9 @@ def by_points(name: str, refits: Answers, groups: AnyInts | None, level: float, 
     if math.isnan(value) or events < LEAST_EVENTS:
         return ByPoint(interval(value, math.nan, 2, limits, level, kind, events), per_refit, table)
     error, draws = error_of(table, groups, events)
-    if name == "roc_auc":
-        return ByPoint(around_auc(value, error, events, level, kind, draws), per_refit, table)
     if name not in COUNT_LIMITS:
-        return ByPoint(bounded(value, error, events, level, kind, draws), per_refit, table)
+        around_it = around_auc if name == "roc_auc" else bounded
+        return ByPoint(around_it(value, error, events, level, kind, draws), per_refit, table)
     reach = math.hypot(around(0.0, error, level, draws=draws).high, unseen)
     estimate = Estimate(value, min(middle - reach, value), max(middle + reach, value), level, kind)
     return ByPoint(within_limits(estimate, *limits), per_refit, table)
