@@ -85,20 +85,23 @@ def overall(counts: Counts, log2_labelings: float, level: float = 0.95, kind: st
     The interval is made on the scale of q, the share of subsets that deviate from the rest if H is as high as such a
     share allows: H = H2(q) + q·log2(|Ω| − 1). So it is wide where few subsets deviate, and also if none does.
     """
-    pseudo, top = jackknife_overall(counts), 1 - 2.0**-log2_labelings
+    pseudo = jackknife_overall(counts)
     # Labelings that occur, or may, cannot vary more than if all were equally frequent.
     value = float(np.minimum(pseudo.mean(axis=1), np.log2(counts.support)).mean())
     value = min(max(value, 0.0), log2_labelings)
-    shares = np.linspace(0, 1, 2001) ** 3 * top
-    others = log2_labelings + math.log2(top)
-    entropies = binary_entropy(shares) + shares * others
+    # Above a half the scale goes on in a straight line: there the slope would fall to 0.
+    others = log2_labelings + math.log2(1 - 2.0**-log2_labelings)
+    shares = np.linspace(0, 1, 2001) ** 3 * ((log2_labelings - 1) / others if others > 0 else 0.5)
+    entropies = binary_entropy(np.minimum(shares, 0.5)) + shares * others
     share = float(np.interp(value, entropies, shares))
-    # At the top the slope is 0, and an error cannot be divided by it.
-    slope = max(others + math.log2((1 - share) / share), 0.5) if share > 0 else math.inf
+    slope = max(others + math.log2(max((1 - share) / share, 1)), 0.5) if share > 0 else math.inf
     deviating = over_subsets(share + (pseudo - pseudo.mean()) / slope, level, kind)
     low, high = np.interp([deviating.low, deviating.high], shares, entropies).tolist()
     # Near its top the entropy only falls, by a square: this factor is exact if subsets differ in one direction.
-    low -= (1 + normal_quantile(level) ** 2) / math.sqrt(2) * _error_of_squares(counts)
+    z, squares = normal_quantile(level), _error_of_squares(counts)
+    low -= (1 + z**2) / math.sqrt(2) * squares
+    reach = around(0.0, crossed_standard_error(pseudo), level, draws=_draws(pseudo.shape)).high
+    high = max(high, min(value + math.hypot(reach, z * squares), log2_labelings))
     return Estimate(value, max(min(low, value), 0.0), max(high, value), level, kind)
 
 
