@@ -258,16 +258,17 @@ def test_a_new_class_is_an_alarm_and_the_monitor_goes_on(tmp_path):
     chance = math.comb(60, 12) / math.comb(360, 12)
     assert "does not have 7 (12 of 60 rows). " in update.notes[0]
     assert f"{chance:.2g} without a change. The other rows say: {plain.verdict}." in update.notes[0]
+    watching.update(X, np.where(np.arange(60) < 57, 7, y))  # most blocks of 3 rows have one class
     only = watching.update(X, np.full(60, 9))
     assert (only.verdict, only.measured) == ("new class", False)
-    assert "no concept can be learned" in str(only)
+    assert "could not be compared: they have fewer than 2 classes" in str(only)
     again = DriftMonitor.load(watching.save(path), GaussianNB(), executor=1)
     assert again.has_seen(X, strange)
     for rows, labels in ((X, strange), (X[12:], y[12:])):
         assert str(again.update(rows, labels)) == str(watching.update(rows, labels))
-    assert again.history.alarms[:3] == ("2", "3", "4")
-    assert "New classes are in 2, 3, 4." in str(again.history)
-    assert "new class in 3 of 5 batches" in again.history.plot().to_json()
+    assert again.history.alarms[:4] == ("2", "3", "4", "5")
+    assert "New classes are in 2, 3, 4, 5." in str(again.history)
+    assert "new class in 4 of 6 batches" in again.history.plot().to_json()
     assert "new class" in only.plot().to_json()
 
 

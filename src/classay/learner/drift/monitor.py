@@ -192,22 +192,26 @@ class DriftMonitor:
             fingerprint=fingerprint(rows, labels),
             new_classes=dict(zip(*(part.tolist() for part in np.unique(labels[new].astype(str), return_counts=True)))),
         )
-        if new.any():
-            rows, labels, weights = take(rows, ~new), labels[~new], None if weights is None else weights[~new]
-        concept = None
-        if classes is None or np.unique(labels).size > 1:
-            labels = labels if classes is None else classes[encode(labels, classes)]
-            calibration, concept = self._calibrated(len(labels)), Concept(number, rows, labels, weights)
-            concept = replace(concept, answers=self._predictions(state, concept, state.probes))
-            update = judge(self._figures(state, concept, calibration, update), calibration, self.min_stability)
-        update = on_new_classes(update) if new.any() else update
-        state.updates.append(update)
-        state.last, state.until = concept or state.last, until
-        return update
+        known = Concept(number, take(rows, ~new), labels[~new], None if weights is None else weights[~new])
+        try:
+            update, state.last = self._judged(state, known, update)
+        except InputError as mistake:
+            if not new.any():
+                raise
+            update = replace(update, notes=(f"Its other rows could not be compared: {mistake}",))
+        state.updates.append(on_new_classes(update) if new.any() else update)
+        state.until = until
+        return state.updates[-1]
 
-    def _figures(self, state: MonitorState, concept: Concept, calibration: Calibration, update: Update) -> Update:
-        """An update with the figures of a batch, before a verdict."""
+    def _judged(self, state: MonitorState, concept: Concept, update: Update) -> tuple[Update, Concept]:
+        """An update with the figures of a batch and its verdict, and the concept of the batch."""
         target, rate, size = state.target, self.false_alarm_rate, len(concept.y)
+        if target.classes is not None:
+            if np.unique(concept.y).size < 2:
+                raise InputError("they have fewer than 2 classes.")
+            concept = replace(concept, y=target.classes[encode(concept.y, target.classes)])
+        calibration = self._calibrated(size)
+        concept = replace(concept, answers=self._predictions(state, concept, state.probes))
         truth, cap = target.codec.truth(concept.y), calibration.cap
         predicted = self._predictions(state, state.reference, concept.rows)
         agreement = float(target.alike(concept.answers, state.reference.answers).mean())
@@ -222,7 +226,7 @@ class DriftMonitor:
         p_rows, column = row_shift(state.reference.rows, concept.rows)
         low, high = sorted(target.metric(end) for end in (usual.low, usual.high))
         limit = target.metric(calibration.low_below(rate, "quality"))
-        return replace(
+        update = replace(
             update,
             p_value=calibration.joint_p_value(agreement, quality),
             agreement_reference=agreement,
@@ -242,6 +246,7 @@ class DriftMonitor:
             stability=calibration.usual("last"),
             chance=calibration.chance,
         )
+        return judge(update, calibration, self.min_stability), concept
 
     @property
     def fitted(self) -> bool:

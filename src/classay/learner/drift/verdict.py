@@ -218,13 +218,11 @@ def on_new_classes(update: Update) -> Update:
         math.prod((rows - row) / (all_rows - row) for row in range(count)) for count in update.new_classes.values()
     )
     counts = shown((f"{name} ({count} of {rows} rows)" for name, count in update.new_classes.items()), 4)
-    others = (
-        f"The other rows say: {update.verdict}." if update.measured else "Of the other rows no concept can be learned."
-    )
     note = (
         f"The reference does not have {counts}. That a class with so many rows is in none of the {update.n_reference} "
-        f"rows of the reference has a probability of {chance:.2g} without a change. {others}"
+        f"rows of the reference has a probability of {chance:.2g} without a change."
     )
+    note += f" The other rows say: {update.verdict}." if update.measured else ""
     return replace(update, alarm=True, verdict=NEW, notes=(note, *update.notes))
 
 
