@@ -96,26 +96,6 @@ def test_inverted_labels_are_learned():
     assert memory.score(X, ~y) > 0.9
 
 
-@pytest.mark.parametrize(
-    ("memory", "rows", "noise"),
-    [
-        (MemorizingClassifier(GaussianNB(), alpha=0.1, folds=2), batch, 0.1),
-        (MemorizingClassifier(GaussianNB(), alpha=0.1, folds=2), batch, 0.5),
-        (MemorizingRegressor(Ridge(), alpha=0.1, folds=2), numbers, 0.3),
-        (MemorizingRegressor(Ridge(), alpha=0.1, folds=2), numbers, 3.0),
-    ],
-)
-def test_without_change_the_concept_is_rarely_replaced(memory, rows, noise):
-    """At most as often as alpha, up to 3 standard errors of 20 streams; `tests/long` has more."""
-    changed = 0
-    for stream in range(20):
-        memory = clone(memory).fit(*rows(1000 * stream, n=60, noise=noise))
-        for number in range(1, 4):
-            memory.partial_fit(*rows(1000 * stream + number, n=60, noise=noise))
-        changed += (memory.history_["kept"][1:] == "new").any()
-    assert changed <= 20 * 0.1 + 3 * (20 * 0.1 * 0.9) ** 0.5
-
-
 def test_the_test_of_classes_is_what_it_says():
     memory = MemorizingClassifier(tree()).fit(*batch(0))
     old = memory.concept_

@@ -387,15 +387,8 @@ def test_rows_that_moved_are_named():
     found = watching.update(X[apart][:60] * [1, 0.02, 0.02], y[apart][:60])
     assert found.p_rows < 1e-6
     assert found.moved_column in ("column 1", "column 2")
-    assert found.verdict == "rows moved"
-    assert found.metric_reference >= found.metric_limit
-
-
-def test_an_alarm_while_the_old_concept_is_right_says_so_by_itself(watching):
-    # Judged by another rule the same rows are right: only the region differs in which they lie.
-    X = np.random.default_rng(3).uniform(size=(60, 3)) * [1, 0.02, 0.02]
-    found = watching.update(X, X[:, 0] > 0.5)
     assert (found.verdict, found.alarm) == ("rows moved", True)
+    assert found.metric_reference >= found.metric_limit
     assert "the reference's is as accurate as usual" in found.notes[0]
 
 
@@ -441,15 +434,6 @@ def judged(agreement, quality, qualities, **fields):
         chance=0.5, fingerprint="", **fields,
     )  # fmt: skip
     return judge(update, calibration)
-
-
-def test_a_note_says_which_figure_is_low():
-    """Agreement alone was unusual, and the note said that neither figure was."""
-    fields = {"metric": "accuracy", "metric_reference": 0.81, "metric_uncapped": 0.81}
-    update = judged(0.8, 0.81, np.random.default_rng(1).normal(0.85, 0.03, 200), **fields)
-    assert update.alarm
-    assert update.p_reference < 0.05 < update.p_metric
-    assert update.notes[0].startswith("The concept of the batch differs, while the reference's is as accurate as usual")
 
 
 @pytest.mark.parametrize(("uncapped", "small"), [(0.4, True), (5.0, False)])

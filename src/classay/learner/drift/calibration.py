@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -357,13 +358,7 @@ def _blocks_of_groups(groups: Ints, size: int, generator: np.random.Generator) -
 
 
 def _pairs(answers: NDArray[Any], alike: Callable[..., NDArray[np.bool_]] = np.equal) -> Floats:
-    """Agreements between blocks of the same random split; not all pairs if there are many."""
-    number = len(answers)
-    shifts = range(1, min(number // 2, math.ceil(MOST_PAIRS / max(number, 1))) + 1)
-    agreements = []
-    for shift in shifts:
-        other = np.roll(answers, shift, axis=0)
-        of_pairs = alike(answers, other).mean(axis=1)
-        # Beyond half of the shifts every pair would occur twice.
-        agreements.append(of_pairs[: number // 2] if 2 * shift == number else of_pairs)
-    return np.concatenate([*agreements, np.empty(0)])
+    """Agreements between blocks of the same random split; if there are many pairs, of some of them."""
+    pairs = list(combinations(answers, 2))
+    step = math.ceil(len(pairs) / MOST_PAIRS) or 1
+    return np.array([alike(one, other).mean() for one, other in pairs[::step]], dtype=float)

@@ -227,23 +227,16 @@ def on_new_classes(update: Update) -> Update:
 
 
 def _on_concept(update: Update) -> tuple[str, ...]:
-    rate = update.false_alarm_rate
-    if update.p_metric <= rate:
+    if update.p_metric <= update.false_alarm_rate:
         too = f"The rows are unlike the reference too (most in {update.moved_column})."
         return (too,) if update.moved_column else ()
-    which = f"The concept of the batch differs, while the reference's is {update.as_usual}, or nearly so"
-    if update.p_reference > rate:
-        which = (
-            "Neither figure alone is that unusual; together they are. The reference's concept is "
-            f"{update.as_usual}, or nearly so"
-        )
     meaning = "the change is small, or this is a false alarm"
     if update.metric == ERROR and update.metric_uncapped > MOSTLY_COUNTED * update.metric_reference:
         meaning = (
             f"in full, the mean absolute error is {update.metric_uncapped:.4g}, not {update.metric_reference:.4g}, "
             "so a few rows have changed far, or are outliers, or this is a false alarm"
         )
-    return (f"{which}: {meaning}.",)
+    return (f"The reference's concept is {update.as_usual}, or nearly so: {meaning}.",)
 
 
 def _unsteady(update: Update, calibration: Calibration, min_stability: float | None) -> str:
