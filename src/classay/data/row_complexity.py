@@ -161,10 +161,9 @@ class Complexity(Result, chart="complexity:COMPLEXITY"):
     def versus(self, predictions: ArrayLike, level: float = 0.95) -> VersusBaseline:
         """Compare a model with the nearest class, on the same rows: is it worth its training?
 
-        Accuracy, balanced accuracy (mean recall of the classes) and macro-F1 (mean F1), each of the model minus that of
-        the baseline on the same rows, with an interval over rows, or over groups if there are any. That of accuracy is
-        Tango's score interval, which agrees with the test behind `verdict`; the others count four half rows more in
-        each class, so that few rows claim no certainty.
+        Accuracy and balanced accuracy (mean recall of the classes), each of the model minus that of the baseline on
+        the same rows, with an interval over rows, or over groups if there are any. That of accuracy is Tango's score
+        interval, which agrees with the test behind `verdict`.
 
         0: no better than geometry; higher is better. It misleads if the model was trained on these rows: pass
         `predictions` for a test set (with `X_eval`), or cross-validated ones.

@@ -31,12 +31,12 @@ from ..geometry.covariance import COVARIANCES
 from ..geometry.cross_fit import CrossFit, check_temperature
 from ..geometry.distances import DISTANCES
 from ..geometry.moments import Geometry
-from .paired import class_means, paired_accuracy
+from .paired import balanced_accuracy, paired_accuracy
 
 if TYPE_CHECKING:
     from ..row_complexity import Complexity
 
-MEASURES = ("accuracy", "balanced_accuracy", "macro_f1")
+MEASURES = ("accuracy", "balanced_accuracy")
 VERDICTS = {1: "yes", 0: "not shown", -1: "no"}
 BINS = 10
 
@@ -198,8 +198,10 @@ def versus(result: Complexity, predictions: ArrayLike, level: float) -> VersusBa
     right = model == truth, base == truth
     accuracy = paired_accuracy(*right, groups, level)
     singles = [of_proportion_by_group(hits, groups, level) for hits in right]
-    by_measure = {"accuracy": (*singles, accuracy.difference)}
-    by_measure |= class_means(truth, model, base, names.size, groups, level)
+    by_measure = {
+        "accuracy": (*singles, accuracy.difference),
+        "balanced_accuracy": balanced_accuracy(truth, model, base, groups, level),
+    }
     largest = result.classes[int(result.geometry.counts.argmax())]
     return VersusBaseline(
         model={name: by_measure[name][0] for name in MEASURES},

@@ -177,11 +177,11 @@ def _gains(checks: Checks) -> Sheet:
         rows, columns = [row[1:] for row in rows], columns[1:]
     return Sheet(
         GEOMETRY,
-        "By three measures",
+        "By two measures",
         columns,
         tuple(rows),
         "Difference: on the same rows, with its interval; above 0, the model is better. Balanced accuracy is the mean "
-        "recall of the classes, macro F1 the mean of their F1. "
+        "recall of the classes. "
         f"Intervals: {next(iter(checks.values())).versus.difference['accuracy'].kind}.",
         of,
         sort=False,
@@ -281,8 +281,8 @@ def unlike_in_words(unlike: UnlikeKnown) -> str:
 
 
 def measure_in_words(measure: str) -> str:
-    """The name of a measure, such as macro F1."""
-    return measure.replace("_", " ").replace("f1", "F1")
+    """The name of a measure, such as balanced accuracy."""
+    return measure.replace("_", " ")
 
 
 def most_accurate(checks: Checks) -> ModelCheck:
