@@ -9,6 +9,7 @@ more often.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -23,9 +24,7 @@ from ...intervals import (
     BETWEEN,
     ROUNDING,
     Estimate,
-    around,
     bounded,
-    crossed_standard_error,
     difference,
     exact,
     normal_quantile,
@@ -165,7 +164,7 @@ def parts(held: HoldoutLabels) -> EntropyParts:
         within = _at_least(within, fewer.stochasticity.low)
     if not identified:
         low = max(overall.low, 0.0 if fewer is None else fewer.expressivity.low, within.low if within.known else 0.0)
-        high = max(min(overall_ceiling(held), most), overall.high, low)
+        high = max(min(from_points(held, entropy.overall).high, most), overall.high, low)
         overall = Estimate(low, low, high, level, f"{AT_LEAST}: {OVER_SUBSETS}, {held.kind}")
     notes = _notes_on_expressivity(overall, unrepeated, held)
     if not within.known:
@@ -198,7 +197,7 @@ def _within(held: HoldoutLabels) -> Estimate:
     if held.size == 1 or not within.known:
         return within
     # A labeling cannot vary more than its labels one by one, and those are well estimated from few refits.
-    single = within_from_points(held)
+    single = from_points(held, entropy.within)
     value = min(within.value, single.value)
     high = max(min(within.high, single.high), value)
     # With too many labelings for the fit, it saturates. Where counts set no upper limit, its value says nothing.
@@ -283,26 +282,8 @@ def _bits(number: float) -> str:
 MOST_POINTS = 500
 
 
-def overall_ceiling(held: HoldoutLabels) -> float:
-    """An upper limit of expressivity: mean over holdouts of the sum of the points' entropies, with its error."""
-    n_subsets, _, n_points = held.labels.shape
-    bits, seen = np.zeros((2, n_points))
-    surprise = np.zeros((n_subsets, n_points))
-    for code in range(held.n_classes):
-        by_subset = (held.labels == code).mean(axis=1)
-        share = by_subset.mean(axis=0)
-        log2_share = np.log2(np.where(share > 0, share, 1))
-        bits -= share * log2_share
-        seen += share > 0
-        surprise -= by_subset * log2_share
-    # Miller and Madow's correction, with subsets as the number of draws, because refits on one subset are similar.
-    bits += (seen - 1) / (2 * n_subsets * math.log(2))
-    error = crossed_standard_error(surprise[:, held.holdouts].sum(axis=2))
-    return around(float(bits[held.holdouts].sum(axis=1).mean()), error, held.level, draws=n_subsets).high
-
-
-def within_from_points(held: HoldoutLabels) -> Estimate:
-    """Stochasticity if, on a fixed training sample, points varied independently: an upper limit, and often close.
+def from_points(held: HoldoutLabels, figure: Callable[[Counts, float, float], Estimate]) -> Estimate:
+    """`entropy.overall` or `entropy.within` if points varied independently: an upper limit, and often close.
 
     Holdout size times the mean entropy of single points, over at most `MOST_POINTS` of those in holdouts.
     """
@@ -310,7 +291,7 @@ def within_from_points(held: HoldoutLabels) -> Estimate:
     # Spread evenly over the points, which may be sorted by class.
     points = points[np.linspace(0, points.size - 1, min(points.size, MOST_POINTS)).astype(int), None]
     alone = replace(held, holdouts=points)
-    single = entropy.within(alone.counts, alone.log2_labelings, held.level)
+    single = figure(alone.counts, alone.log2_labelings, held.level)
     return Estimate(held.size * single.value, held.size * single.low, held.size * single.high, held.level, single.kind)
 
 
