@@ -361,9 +361,6 @@ EXAMPLES = {
     "Characterization": assayed,
     "Report": lambda: assayed().report,
     "Curve": learner_curve,
-    "Ensembles": lambda: classay.identify(
-        *(np.random.default_rng(0).normal(size=(40, width)) for width in (2, 4)), ensembles=[2, 4], draws=2
-    ),
     "UDistribution": lambda: classay.accuracy_curve(*scores(), name="<b>scores</b>").u_distribution(),
     "NestedAccuracy": lambda: classay.accuracy_curve(*scores(), name="<b>scores</b>").nested(20),
     "Crossing": lambda: classay.accuracy_curve(*scores(), name="<b>a</b>").crossing(

@@ -5,7 +5,6 @@ from .classes.extrapolate.extrapolate import Extrapolation as Extrapolation
 from .classes.extrapolate.overtake import Crossing as Crossing
 from .classes.extrapolate.u_distribution import NestedAccuracy as NestedAccuracy
 from .classes.extrapolate.u_distribution import UDistribution as UDistribution
-from .classes.identify.ensembles import Ensembles as Ensembles
 from .classes.identify.identify import Identification as Identification
 from .classes.information.information import Decoders as Decoders
 from .classes.information.information import Information as Information

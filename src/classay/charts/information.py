@@ -7,13 +7,11 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from ..classes.identify.ensembles import Ensembles
 from ..classes.identify.identify import Identification
 from ..classes.information.information import Decoders, Information
 from ..expect import shown
-from .curve import INK, SIZE, accuracy_chart
+from .curve import INK, accuracy_chart
 from .style import theme
-from .style.panel import Panel, numbers
 from .style.parts import by_name, written
 from .style.theme import Row, beside, estimate_text, figure, interval, labels, printable, within
 
@@ -110,33 +108,3 @@ def identification_chart(identification: Identification) -> alt.HConcatChart:
         "bounds, for any stimuli and for these.",
     )
     return beside(accuracy, bits)
-
-
-def ensembles_chart(ensembles: Ensembles) -> alt.LayerChart:
-    """Draw information over the number of responses, and dashed the extrapolation to twice as many."""
-    most = 2 * ensembles.n_responses
-    rows: list[Row] = [
-        {"q": size, "value": each.value, "low": each.low, "high": each.high, "value_text": estimate_text(each)}
-        for size, each in zip(ensembles.sizes, ensembles.bits)
-        if each.known
-    ]
-    steps = sorted({max(1, round(most * part / 40)) for part in range(1, 41)})
-    path: list[Row] = [{"q": size, "value": ensembles.bits_with(size)} for size in steps]
-    top = max([0.1, *(row["high"] for row in rows), *(row["value"] for row in path if math.isfinite(row["value"]))])
-    panel = Panel(
-        numbers("number of responses", (0, most), "q"),
-        numbers("implied information, bits", field="value", scale=alt.Scale(domain=[0, top])),
-        *SIZE,
-    )
-    last = ensembles.bits[-1]
-    layers = [
-        panel.mark("line", path, color=INK, strokeDash=[6, 4], strokeWidth=1.5),
-        panel.mark("rule", rows, color=INK, y="low", y2="high"),
-        panel.mark("point", rows, {"q": "responses", "value_text": "bits"}, color=INK, size=50),
-    ]
-    return panel.drawn(
-        layers,
-        f"{figure(last.value)} bits with {ensembles.sizes[-1]:,} responses",
-        f"Points: mean over random ensembles, with a {last.level:.0%} interval over ensembles. "
-        "Dashed: fitted, and extrapolated to twice as many.",
-    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 
 import numpy as np
 import pandas as pd
@@ -12,7 +11,6 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsRegressor
 
 import classay
-from classay.classes.identify.ensembles import saturation
 from classay.classes.identify.identify import candidate_scores
 from classay.classes.identify.responses import (
     distinct_rows,
@@ -211,7 +209,6 @@ def holed(table, value):
         (X, Y, {"groups": np.arange(20), "blocked": True}, "exclude each other"),
         (X, Y, {"blocked": True, "test_size": 0.5}, "exclude each other"),
         (X, Y, {"blocked": True, "folds": 15}, "Use fewer folds"),
-        (X, Y, {"ensembles": [3]}, "from 1 to 2"),
     ],
 )
 def test_bad_input_gets_a_sentence(stimuli, responses, options, message):
@@ -219,7 +216,7 @@ def test_bad_input_gets_a_sentence(stimuli, responses, options, message):
         classay.identify(stimuli, responses, **options)
 
 
-# With an encoder of the user, with rows that belong together, and by the number of responses
+# With an encoder of the user, and with rows that belong together
 
 
 def data(n=120, p=5, q=12, noise=2.0, seed=0):
@@ -267,30 +264,3 @@ def test_drifting_noise_is_no_information_across_blocks():
     random, blocked = classay.identify(x, y), classay.identify(x, y, blocked=True)
     assert random.curve.at(2).value > 0.8
     assert blocked.curve.at(2).value < random.curve.at(2).value - 0.1
-
-
-def test_bits_grow_with_responses_and_beyond():
-    x, y = data(q=16, noise=5.0)
-    found = classay.identify(x, y, ensembles=[4, 8, 16], draws=3)
-    assert found.sizes == (4, 8, 16)
-    assert found.bits[0].value < found.bits[2].value < found.bits_with(32)
-    assert found.accuracy[2].value == classay.identify(x, y).accuracy.value
-    assert found.accuracy_with(16) == pytest.approx(found.accuracy[2].value, abs=0.1)
-    assert found.accuracy_with(32, k=1000) < found.accuracy_with(32)
-    assert "Extrapolated" in str(found)
-    json.dumps(found.to_dict(), allow_nan=False)
-    again = classay.identify(x, y, ensembles=[4, 8, 16], draws=3)
-    assert found.bits == again.bits
-
-
-@pytest.mark.parametrize(("rate", "half"), [(0.5, 40.0), (2.0, 200.0)])
-def test_saturation_is_found_again(rate, half):
-    sizes = np.array([10.0, 20, 40, 80, 160])
-    found = saturation(sizes, rate * sizes / (1 + sizes / half))
-    assert found == pytest.approx((rate, half), rel=0.05)
-
-
-def test_what_only_adds_up_does_not_saturate():
-    rate, half = saturation(np.array([5.0, 10, 20]), np.array([1.0, 2.0, 4.0]))
-    assert (rate, half) == (pytest.approx(0.2), math.inf)
-    assert saturation(np.array([5.0, 10]), np.array([0.0, 0.0])) == (0.0, math.inf)

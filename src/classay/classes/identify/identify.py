@@ -6,10 +6,9 @@ of the responses, is chosen. Candidates are always stimuli that the model was no
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Literal, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +23,6 @@ from ..curve.curve import Curve, accuracy_curve
 from ..information.information import Information, information
 from ..ranks.ranks import Ranks
 from .encoders import Encoder, column_scales, explained_variance, of_regressor, ridge
-from .ensembles import Ensembles, identify_ensembles
 from .responses import (
     NoiseCovariance,
     Trials,
@@ -84,17 +82,7 @@ class Identification(Result, chart="information:identification_chart"):
         return " ".join([text, *self.notes])
 
 
-@overload
-def identify(stimuli: Any, responses: Any, *, ensembles: Literal[False] = False, **options: Any) -> Identification: ...
-
-
-@overload
 def identify(
-    stimuli: Any, responses: Any, *, ensembles: Literal[True] | Sequence[int], **options: Any
-) -> Ensembles: ...
-
-
-def identify(  # type: ignore[misc]  # the options above are those below
     stimuli: Any,
     responses: Any,
     *,
@@ -103,12 +91,10 @@ def identify(  # type: ignore[misc]  # the options above are those below
     folds: int = 5,
     groups: Any = None,
     blocked: bool = False,
-    ensembles: bool | Sequence[int] = False,
-    draws: int = 5,
     level: float = 0.95,
     random_state: int | np.random.Generator | None = 0,
     progress: bool = False,
-) -> Identification | Ensembles:
+) -> Identification:
     """Measure how well responses identify the stimuli that gave them, and how much information that takes.
 
     A linear model ŷ(x) is fitted on some stimuli. A response y to one of the others is assigned to the one of k
@@ -124,12 +110,6 @@ def identify(  # type: ignore[misc]  # the options above are those below
     together. Implied information is not a bound; none of the figures include what a linear model misses. The guarantee
     of the bounds is strict with `test_size`; the models of several folds share rows.
 
-    `ensembles=True` measures how identification grows with the number of recorded responses, and extrapolates it to
-    more: random ensembles of q of the responses are identified with the same folds. Information ι that adds up with
-    saturation is total·q/(q + half), fitted by least squares relative to the size of ι; the accuracy for more responses
-    is π̄_k(√(2ι)). It misleads if the further responses are of another kind (another area), or if shared noise limits
-    information only in ensembles larger than those recorded.
-
     Parameters
     ----------
     stimuli : (n, p) features of the stimuli; (n,) is one column
@@ -141,11 +121,8 @@ def identify(  # type: ignore[misc]  # the options above are those below
     groups : (n,) labels of rows that belong together (a session, a subject): a group is never both fitted and
         identified, and candidates compete within their fold
     blocked : whether folds are blocks of neighbours in the order of the rows, for recordings in time
-    ensembles : numbers of responses to identify with, for an `Ensembles`; True: up to 5, from an eighth of them to
-        all, evenly on a log scale
-    draws : random ensembles of each size
     level : confidence level of the intervals
-    random_state : seed of the splits, and of the ensembles
+    random_state : seed of the splits
     progress : whether to show a bar on stderr if it takes long
 
     Examples
@@ -155,10 +132,6 @@ def identify(  # type: ignore[misc]  # the options above are those below
     >>> result = identify(x, x + 0.5 * rng.normal(size=x.shape))
     >>> result.n_candidates, bool(result.accuracy.value > 0.5)
     (20, True)
-    >>> y = x @ rng.normal(size=(5, 24)) + 4 * rng.normal(size=(100, 24))
-    >>> by_size = identify(x, y, ensembles=[6, 24], draws=2)
-    >>> bool(by_size.bits[0].value < by_size.bits[1].value < by_size.bits_with(48))
-    True
 
     References
     ----------
@@ -170,13 +143,6 @@ def identify(  # type: ignore[misc]  # the options above are those below
     expect.fraction(level, "level")
     trials = trials_of(stimuli, responses)
     seed = seeds.settle(random_state)
-    if ensembles is not False:
-        alone = partial(
-            identify, trials.stimuli, model=model, test_size=test_size, folds=folds, groups=groups, blocked=blocked,
-            level=level, random_state=seed,
-        )  # fmt: skip
-        sizes = None if ensembles is True else ensembles
-        return identify_ensembles(alone, trials.responses, sizes, draws, level, seed)
     parts = splits(trials, test_size, folds, groups, blocked, seed)
     scorer = _SplitScorer(trials, model, parts, seed, progress)
     ranks = Ranks.from_chunks(scorer.scores(), np.arange(parts[0][0].size), marginal=True, name=name)

@@ -23,7 +23,6 @@ def command(
     model: str = "ridge",
     groups: Path | None = None,
     blocked: bool = False,
-    ensembles: bool = False,
     folds: int = 5,
     test_size: float | None = None,
     level: float = 0.95,
@@ -42,16 +41,14 @@ def command(
     shapes = [" × ".join(map(str, table.shape)) for table in (features, measurements)]
     output.say(f"{stimuli.name}: {shapes[0]}. {responses.name}: {shapes[1]}.")
     identification = identify(features, measurements, progress=not output.quiet, **shared)
-    by_size = identify(features, measurements, ensembles=True, **shared) if ensembles else None
     ahead = extrapolate(identification.curve, sizes, random_state=seed) if sizes else None
-    results = {"identification": identification, "extrapolation": ahead, "ensembles": by_size}
+    results = {"identification": identification, "extrapolation": ahead}
     return Outcome(
         results,
         data={"stimuli": str(stimuli), "responses": str(responses)},
         text=[
             *(str(result) for result in (identification, ahead) if result is not None),
             size_table("Picking the right stimulus", identification.curve, ahead),
-            "" if by_size is None else str(by_size),
         ],
         charts=lambda: drawn({**results, "information": identification.information}),
     )
