@@ -34,9 +34,9 @@ def asked(name="tree", f1="x0 > 0.5", f2="x1 > 0.5", crossing=0.4, verdict="cros
         strength=Estimate(0.6, 0.56, 0.63),
         n_fits=100,
         n_failed=0,
-        stopped="precise enough",
-        evaluations=table.assign(fits=20),
-        per_fit=pd.DataFrame({"p": p, "stage": 0, "difference": difference}),
+        interrupted=False,
+        evaluations=table.assign(fits=20, fitted=np.sort(difference)),
+        per_fit=pd.DataFrame({"p": p, "difference": difference}),
         notes=(),
     )
 
@@ -80,11 +80,9 @@ def watched(*updates, learner="tree"):
 def test_preference_has_the_right_numbers():
     one = asked()
     chart = preference_chart(one)
-    points = rows_with(chart, "rising")
+    points = rows_with(chart, "fitted")
     assert [row["value"] for row in points] == one.evaluations["difference"].tolist()
-    rising = [row["rising"] for row in points]
-    assert rising == sorted(rising)
-    assert rising[1] == rising[2] == pytest.approx(-0.125)  # the two that fall are pooled
+    assert [row["fitted"] for row in points] == one.evaluations["fitted"].tolist()
     (crossing,) = rows_with(chart, "crossing")
     assert (crossing["p"], crossing["low"], crossing["high"]) == (0.4, 0.37, 0.44)
     text = drawn(chart)

@@ -7,6 +7,8 @@ import numpy as np
 from scipy import optimize, stats
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from classay.learner.preference.curve import fitted, rounds, spread
+
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 
@@ -73,6 +75,16 @@ def crossing_of_votes(theta, n_samples, rivals=0.5):
         return (weight * stats.binom.sf(np.floor(theta * m + 1e-9), m, p)).sum()
 
     return optimize.brentq(lambda p: wins(p) - 0.5, 0, 1)
+
+
+def simulated(draw, budget, level=0.95):
+    """The curve of a search whose trials are drawn by `draw(p)`, an array of shares for an array of p."""
+    p, shares, window = np.empty(0), np.empty(0), None
+    for count in rounds(budget):
+        places = spread(count, window)
+        p, shares = np.concatenate([p, places]), np.concatenate([shares, draw(places)])
+        window = fitted(p, shares, level, window or (0.0, 1.0)).window(budget)
+    return fitted(p, shares, level, window)
 
 
 class Interrupted(Voter):

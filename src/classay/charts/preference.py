@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
-from scipy.optimize import isotonic_regression
 
 from ..expect import InputError
 from ..learner.preference.preference import CROSSES, Preference, Preferences
@@ -51,7 +50,7 @@ def preference_chart(*preferences: Preference) -> alt.LayerChart:
         panel.rule("y", 0.0),
         panel.rule("x", 0.5, strokeDash=DASHED),
         panel.mark("text", sides, style="note", align="left", baseline="middle", text="text"),
-        panel.mark("line", rows, strokeWidth=2, opacity=0.75, color=colour, y="rising"),
+        panel.mark("line", rows, strokeWidth=2, opacity=0.75, color=colour, y="fitted"),
     ]
     if alone:
         name = {"style": "name", "baseline": "bottom", "y": -3, "text": "text", "color": colour}
@@ -82,26 +81,25 @@ def _titles(preferences: Sequence[Preference]) -> tuple[str, str]:
     rows = f"Training sets of {first.n_samples} rows; comparison points: {cut(first.probes)}."
     if len(preferences) > 1:
         return "What learners favour, and how much evidence changes that", (
-            f"Curve: rises as more labels come from the first concept. Large points: where the preference switches, "
-            f"with {level} interval; left of the dashed line, a learner favours the first concept. {rows}"
+            "Curve: fitted; it rises as more labels come from the first concept. Large points: where the preference "
+            f"switches, with {level} interval; left of the dashed line, a learner favours the first concept. {rows}"
         )
     title = f"{cut(first.learner, 60)}: what it favours, and how much evidence changes that"
     shaded = f" Shaded: {level} interval of the crossing." if first.verdict == CROSSES else " It does not cross."
-    return title, f"Points: mean of fits, with {level} interval. Dashed: equal evidence.{shaded} {rows}"
+    points = f"Points: mean of fits, with {level} interval. Curve: fitted to all of them. Dashed: equal evidence."
+    return title, f"{points}{shaded} {rows}"
 
 
 def _asked(name: str, each: Preference) -> list[Row]:
     """One row for each p evaluated."""
-    table = each.evaluations
-    rows: Any = table.itertuples(index=False)
-    rising = isotonic_regression(table["difference"].to_numpy(), weights=table["fits"].to_numpy(dtype=float)).x
+    rows: Any = each.evaluations.itertuples(index=False)
     about = {"label": name, "learner": printable(each.learner)}
     return [
         about
         | {"p": row.p, "at": f"{row.p:.3f}", "value": row.difference, "low": row.low, "high": row.high}
-        | {"rising": float(height), "fits": f"{row.fits}"}
+        | {"fitted": row.fitted, "fits": f"{row.fits}"}
         | {"value_text": ", ".join((_signed(row.difference), f"{_signed(row.low)} to {_signed(row.high)}"))}
-        for row, height in zip(rows, rising)
+        for row in rows
     ]
 
 

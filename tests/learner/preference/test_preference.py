@@ -16,10 +16,8 @@ from sklearn.tree import DecisionTreeClassifier
 from voters import Contrary, Deaf, Frail, Interrupted, Stubborn, Voter, crossing_of_votes, first, second
 
 from classay import InputError, preference
-from classay.intervals import Estimate
 from classay.learner.preference import trials
 from classay.learner.preference.concepts import attributes, concept
-from classay.learner.preference.preference import _favoured, _strength
 
 
 def ask(learner, f1=first, f2=second, **options):
@@ -28,7 +26,7 @@ def ask(learner, f1=first, f2=second, **options):
 
 @pytest.mark.parametrize("theta", [0.3, 0.65])
 def test_a_known_crossing_is_found(theta):
-    found = ask(Voter(theta), precision=0.04, budget=500)
+    found = ask(Voter(theta))
     truth = crossing_of_votes(theta, 100)
     assert found.verdict == "crosses"
     assert found.favoured == ("first" if theta < 0.5 else "second")
@@ -46,6 +44,15 @@ def test_symmetrical_concepts_and_learner_have_no_bias():
     assert "no clear preference" in str(found)
 
 
+def test_sentence_difference_and_crossing_agree():
+    for seed in range(6):
+        found = ask(Voter(0.45), budget=40 + 10 * seed, n_samples=50, random_state=seed)
+        unclear = found.favoured is None
+        assert unclear == (found.difference.low <= 0 <= found.difference.high) == ("no clear preference" in str(found))
+        assert unclear == (found.crossing.low <= 0.5 <= found.crossing.high)
+        assert unclear or (found.favoured == "first") == (found.difference.value > 0) == (found.crossing.value < 0.5)
+
+
 def test_the_ends_are_those_of_the_concepts_and_raw_stands_beside_the_summary():
     found = ask(Voter(0.5), budget=100)
     ends = found.evaluations.set_index("p")["difference"]
@@ -53,16 +60,16 @@ def test_the_ends_are_those_of_the_concepts_and_raw_stands_beside_the_summary():
     assert len(found.per_fit) == found.n_fits == found.evaluations["fits"].sum()
     means = found.per_fit.groupby("p")["difference"].mean()
     np.testing.assert_allclose(means.to_numpy(), found.evaluations["difference"])
-    assert found.difference.value == pytest.approx(means[0.5])
+    assert found.evaluations["fitted"].is_monotonic_increasing
 
 
 def test_exclusive_bias_is_recognised():
     for concepts in ((first, second), (second, first)):
         found = ask(Stubborn(), *concepts)
-        assert (found.verdict, found.favoured, found.stopped) == ("exclusive", "second", "no crossing")
+        assert (found.verdict, found.favoured) == ("exclusive", "second")
         assert (found.strength.value, found.strength.kind) == (1.0, "exclusive")
         assert not found.crossing.known
-        assert found.n_fits < 200
+        assert all(figure.low < figure.high for figure in found.summary().values())
         assert "exclusive" in str(found)
 
 
@@ -86,21 +93,6 @@ def test_strength_is_over_a_half_for_either_side():
     assert toward_second.strength.value == toward_second.crossing.value
     assert toward_first.strength.low <= toward_first.strength.value <= toward_first.strength.high
     assert toward_first.to_frame()["figure"].tolist() == ["difference", "crossing", "strength"]
-
-
-@pytest.mark.parametrize(
-    ("p", "difference", "favoured", "strength"),
-    [
-        ((0.49, 0.46, 0.52), (0.03, 0.01, 0.05), None, (0.51, 0.5, 0.54)),  # p* includes equal evidence
-        ((0.4, 0.36, 0.44), (0.03, 0.01, 0.05), "a", (0.6, 0.56, 0.64)),
-        ((0.6, 0.56, 0.64), (-0.03, -0.05, -0.01), "b", (0.6, 0.56, 0.64)),
-        ((0.6, 0.56, 0.64), (-0.03, -0.07, 0.01), None, (0.6, 0.56, 0.64)),
-    ],
-)
-def test_a_concept_is_favoured_only_if_p_star_shows_it_too(p, difference, favoured, strength):
-    assert _favoured("a", "b", Estimate(*difference), "crosses", Estimate(*p)) == favoured
-    found = _strength("crosses", Estimate(*p))
-    assert (found.value, found.low, found.high) == pytest.approx(strength)
 
 
 def test_regressors_prefer_the_concept_that_they_are_nearer_to():
@@ -200,8 +192,7 @@ def test_a_constant_concept_may_be_asked_about():
         (GaussianNB(), {"f2": first}, "never disagree"),
         (GaussianNB(), {"f2": "x5 > 1"}, "x5"),
         (GaussianNB(), {"n_samples": 1}, "n_samples"),
-        (GaussianNB(), {"budget": 10}, "budget"),
-        (GaussianNB(), {"precision": 0}, "precision"),
+        (GaussianNB(), {"budget": 9}, "budget"),
         (GaussianNB(), {"level": 95}, "level"),
         (GaussianNB(), {"attributes": None}, "`attributes` is missing.*Describe them"),
         (GaussianNB(), {"f2": lambda X: np.where(first(X), "yes", "no")}, "same class names"),
@@ -236,8 +227,8 @@ def test_several_learners_side_by_side():
 def test_ctrl_c_returns_what_is_done(monkeypatch):
     monkeypatch.setattr(Interrupted, "fits", 0)
     found = ask(Interrupted(0.6, at=170))
-    assert found.stopped == "interrupted"
-    assert 100 <= found.n_fits < 170
+    assert found.interrupted
+    assert found.n_fits == 169
     assert any("Interrupted" in note for note in found.notes)
     monkeypatch.setattr(Interrupted, "fits", 0)
     with pytest.raises(KeyboardInterrupt):

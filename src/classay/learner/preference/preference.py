@@ -18,17 +18,19 @@ import numpy as np
 import pandas as pd
 
 from ... import expect, seeds
+from ...arrays import Floats
 from ...estimators.adapters import short_name
 from ...expect import InputError, shown
-from ...intervals import Estimate
+from ...intervals import Estimate, bounded
 from ...result import Result
 from ..fitting import checks
 from .concepts import concept, space_of
-from .crossover import HALF, KIND, Search, mean_share
-from .trials import conduct, rivals
+from .curve import HALF, KIND, Curve, fitted
+from .trials import conduct, outcomes, rivals
 
 CROSSES, EXCLUSIVE, AGAINST, NOT_TOLD = "crosses", "exclusive", "against the evidence", "undetermined"
-PRECISE, SPENT, NO_CROSSING, INTERRUPTED = "precise enough", "budget spent", "no crossing", "interrupted"
+CERTAIN = 0.999
+"""Level at which one p counts as preferring a concept, in the search for a fall. Strict, because there are many p."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +38,12 @@ class Preference(Result, chart="preference:preference_chart", columns=("learner"
     """The result of `preference`.
 
     `difference` is E agree(f1, f_L) − E agree(f2, f_L) at p = 0.5, between ±`disagreement`, the share of probes on
-    which the two concepts differ; `favoured` is the concept that it favours, None if that interval contains 0, or if
-    the one of `crossing` contains 0.5. `crossing` is p*, where the preference switches; `strength` the share of the
-    evidence that the less favoured concept needs before the learner prefers it: 0.5 (no bias) to 1 (exclusive).
+    which the two concepts differ; `favoured` is the concept that it favours, None if that interval contains 0, which is
+    when the one of `crossing` contains 0.5. `crossing` is p*, where the preference switches; `strength` the share of
+    the evidence that the less favoured concept needs before the learner prefers it: 0.5 (no bias) to 1 (exclusive).
     `verdict`: "crosses"; "exclusive" (one concept is preferred whatever the evidence); "against the evidence" (more
     evidence for one makes it prefer the other); "undetermined" (within the budget). `evaluations` has one row per p
-    evaluated, `per_fit` one per fit. `stopped` says why the search ended.
+    evaluated, with the `fitted` curve there, `per_fit` one per fit. `interrupted`: by Ctrl-C.
     """
 
     learner: str
@@ -57,25 +59,27 @@ class Preference(Result, chart="preference:preference_chart", columns=("learner"
     probes: str
     n_fits: int
     n_failed: int
-    stopped: str
+    interrupted: bool
     evaluations: pd.DataFrame
     per_fit: pd.DataFrame
     notes: tuple[str, ...]
 
     def __str__(self) -> str:
         f1, f2 = f"`{self.f1}`", f"`{self.f2}`"
-        gap = f"{self.difference:+.3f} of comparison points agree more with {f1} than with {f2}"
-        if self.favoured is None:
-            text = f"{self.learner}: no clear preference at equal evidence ({gap})."
-        else:
-            text = f"{self.learner} favours `{self.favoured}` at equal evidence ({gap})."
+        gap = self.difference
+        text = f"{self.learner}: no clear preference at equal evidence (agreement with {f1} minus {f2}: {gap:+.3f})."
+        if self.favoured is not None:
+            other = f2 if self.favoured == self.f1 else f1
+            if gap.value < 0:
+                gap = replace(gap, value=-gap.value, low=-gap.high, high=-gap.low)
+            text = f"{self.learner} favours `{self.favoured}` at equal evidence: its predictions agree with it on"
+            text += f" {gap:.3f} more of the comparison points than with {other}."
         if self.verdict == CROSSES:
             text += f" It prefers {f1} once more than {self.crossing:.3f} of the conflicting labels support it"
-            spans = self.crossing.low < HALF < self.crossing.high
-            text += "; that interval includes equal evidence." if spans else f" (strength {self.strength:.3f})."
+            unclear = "; that interval includes equal evidence."
+            text += unclear if self.favoured is None else f" (strength {self.strength:.3f})."
         elif self.verdict == EXCLUSIVE:
-            only, never = (f1, f2) if self.crossing.low < HALF else (f2, f1)
-            text += f" It prefers {only} even if every label supports {never}: the bias is exclusive."
+            text += f" It prefers it even if every label supports {other}: the bias is exclusive."
         elif self.verdict == AGAINST:
             text += " More evidence for a concept makes it prefer the other one."
         else:
@@ -106,7 +110,8 @@ class Preferences(Result, chart="preference:preferences_chart"):
     def __str__(self) -> str:
         favoured: dict[str, list[str]] = {}
         for name, own in self.learners.items():
-            favoured.setdefault(own.favoured or "", []).append(f"{name} (p* {own.crossing:.2f}, {own.verdict})")
+            about = f"p* {own.crossing:.2f}" if own.verdict == CROSSES else own.verdict
+            favoured.setdefault(own.favoured or "", []).append(f"{name} ({about})")
         parts = [f"`{concept}` is favoured by {', '.join(names)}" for concept, names in favoured.items() if concept]
         if "" in favoured:
             parts.append(f"no clear preference: {', '.join(favoured[''])}")
@@ -122,8 +127,7 @@ def preference(
     n_samples: int = 200,
     correlation: float = 0.0,
     probes: Any = None,
-    budget: int = 600,
-    precision: float = 0.02,
+    budget: int = 300,
     level: float = 0.95,
     random_state: int | np.random.Generator | None = 0,
     executor: Executor | int | None = None,
@@ -140,14 +144,14 @@ def preference(
     learner favours f2 and needs more evidence for f1, below it favours f1. Never crossing is an exclusive bias.
 
     It misleads if read as a property of the learner alone: it depends on these concepts, this distribution of training
-    rows and their number. Preference is assumed to rise with p; `notes` says where it does not. The interval of p* is
-    over training sets and probes.
+    rows and their number. Preference is assumed to rise with p; `notes` says where it does not. Both figures are of one
+    monotone regression over all fits (`curve`); their intervals are over training sets and probes.
 
     Parameters
     ----------
     learner : a scikit-learn classifier or regressor. Predictions of a regressor agree with the concept that they are
-        nearer to. Or several, name -> learner: all get the same training rows and labels at the same p, as long as
-        their searches go the same way; the result is `Preferences`
+        nearer to. Or several, name -> learner: all get the same training rows, and the same labels at the same p; the
+        result is `Preferences`
     f1, f2 : expressions over columns ("x0 > 0.5"), functions of rows, or fitted classifiers; any number of classes. For
         a regressor, functions that return numbers, or fitted regressors
     attributes : rows of data to draw training rows from; or columns as {"heat": (20, 80), "alloy": ["A", "B"], "wet":
@@ -155,8 +159,7 @@ def preference(
     n_samples : rows of a training set
     correlation : of every pair of described numeric columns, in training rows
     probes : None for uniform over the attribute space; otherwise as in `record`
-    budget : maximum number of fits
-    precision : p* is searched until its interval is no wider than twice this
+    budget : number of fits, at least 10; four times as many halve the intervals
     level : confidence level of the intervals
     random_state, executor, progress, time_limit, name : as in `record`
 
@@ -184,7 +187,6 @@ def preference(
             "correlation": correlation,
             "probes": probes,
             "budget": budget,
-            "precision": precision,
             "level": level,
             "random_state": seeds.settle(random_state),
             "executor": executor,
@@ -193,15 +195,18 @@ def preference(
         }
         return _of_each(learner, partial(preference, f1=f1, f2=f2, **options))
     expect.whole(n_samples, "n_samples", at_least=2)
-    expect.whole(budget, "budget", at_least=60, why="Fewer fits cannot show where the preference switches.")
-    expect.fraction(precision, "precision")
+    expect.whole(budget, "budget", at_least=10, why="Fewer fits cannot show where the preference switches.")
     expect.fraction(level, "level")
     seed = seeds.settle(random_state)
     space = space_of(attributes, f1, f2, correlation)
     concepts = concept(f1, "f1", space), concept(f2, "f2", space)
     both, more = rivals(learner, concepts, space, n_samples, probes, seed, checks.seconds_limit(time_limit))
     called = name or short_name(learner)
-    search, trials, interrupted = conduct(both, Search(budget, precision, level), executor, progress, called)
+    trials, window, interrupted = conduct(both, budget, level, executor, progress, called)
+    p, shares = outcomes(trials)
+    differences = (2 * shares - 1) * both.disagreement
+    verdict, crossing, curve = _verdict(p, shares, level, window, n_samples)
+    side = curve.side(HALF)
 
     notes: list[str] = [*more]
     failed = [trial for trial in trials if trial.error]
@@ -210,25 +215,20 @@ def preference(
     single = sum(trial.one_class for trial in trials)
     if single:
         notes.append(f"{single} of {len(trials)} training sets had one class, which was taken as the prediction.")
-    verdict, crossing = _verdict(search)
-    if not search.rises and verdict != AGAINST:  # that it falls is then the verdict itself
-        first = "; the reported crossing is the first" if verdict == CROSSES else ""
-        notes.append(f"Preference does not rise with p everywhere{first}.")
+    certain = _evaluations(p, differences, both.disagreement, CERTAIN)
+    if verdict != AGAINST and certain["p"][certain["high"] < 0].max() > certain["p"][certain["low"] > 0].min():
+        notes.append("Preference does not rise with p everywhere; the figures are of the rising curve nearest to it.")
     if interrupted:
         notes.append("Interrupted: the figures cover only what was done until then.")
-    difference = _scaled(mean_share(search.shares[search.places == HALF], level), both.disagreement)
-    stopped = INTERRUPTED if interrupted else SPENT
-    if not interrupted and verdict in (EXCLUSIVE, AGAINST):
-        stopped = NO_CROSSING
-    elif not interrupted and crossing.high - crossing.low <= 2 * precision:
-        stopped = PRECISE
+    evaluations = _evaluations(p, differences, both.disagreement, level)
+    rising = evaluations["p"] if verdict != AGAINST else 1 - evaluations["p"]
     return Preference(
         learner=called,
         f1=concepts[0].name,
         f2=concepts[1].name,
         verdict=verdict,
-        favoured=_favoured(concepts[0].name, concepts[1].name, difference, verdict, crossing),
-        difference=difference,
+        favoured={1: concepts[0].name, -1: concepts[1].name}.get(side),
+        difference=_scaled(curve.share(HALF), both.disagreement),
         crossing=crossing,
         strength=_strength(verdict, crossing),
         disagreement=both.disagreement,
@@ -236,62 +236,57 @@ def preference(
         probes=both.kind,
         n_fits=len(trials),
         n_failed=len(failed),
-        stopped=stopped,
-        evaluations=_evaluations(search, both.disagreement),
-        per_fit=pd.DataFrame(
-            {"p": search.places, "stage": search.stages, "difference": (2 * search.shares - 1) * both.disagreement}
-        ),
+        interrupted=interrupted,
+        evaluations=evaluations.assign(fitted=(2 * curve.mean(rising.to_numpy()) - 1) * both.disagreement),
+        per_fit=pd.DataFrame({"p": p, "difference": differences}),
         notes=tuple(notes),
     )
 
 
-def _verdict(search: Search) -> tuple[str, Estimate]:
-    """Whether and where the preference switches."""
-    low, high = search.side(0.0), search.side(1.0)
-    if low is False and high is True:
-        return CROSSES, search.crossing()
-    nowhere = Estimate(math.nan, 0.0, 1.0, search.level, "none")
-    if low is True and high is False:
-        return AGAINST, nowhere
-    if low is True:
-        return EXCLUSIVE, replace(nowhere, high=0.0)
-    if high is False:
-        return EXCLUSIVE, replace(nowhere, low=1.0)
-    below, above = search.bracket()
-    return NOT_TOLD, replace(nowhere, low=below, high=above, kind="undetermined")
-
-
-def _favoured(f1: str, f2: str, difference: Estimate, verdict: str, crossing: Estimate) -> str | None:
-    """The favoured concept, if both the difference at equal evidence and p* show it."""
-    if difference.low <= 0 <= difference.high or (verdict == CROSSES and crossing.low < HALF < crossing.high):
-        return None
-    return f1 if difference.value > 0 else f2
+def _verdict(
+    p: Floats, shares: Floats, level: float, window: tuple[float, float], n_samples: int
+) -> tuple[str, Estimate, Curve]:
+    """Whether and where the preference switches, and the curve that shows it; one that falls is fitted to 1 − p."""
+    rising, falling = fitted(p, shares, level, window), fitted(1 - p, shares, level)
+    low, high = rising.side(0.0), rising.side(1.0)
+    nowhere = Estimate(math.nan, 0.0, 1.0, level, "none")
+    if rising.deviance - falling.deviance > falling.limit and (falling.side(0.0), falling.side(1.0)) == (-1, 1):
+        return AGAINST, nowhere, falling
+    if low == 1:  # a training set shows evidence in steps of one label
+        return EXCLUSIVE, replace(nowhere, high=1 / n_samples), rising
+    if high == -1:
+        return EXCLUSIVE, replace(nowhere, low=1 - 1 / n_samples), rising
+    crossing = rising.crossing()
+    if (low, high) == (-1, 1):
+        return CROSSES, crossing, rising
+    return NOT_TOLD, replace(crossing, value=math.nan, kind="undetermined"), rising
 
 
 def _strength(verdict: str, crossing: Estimate) -> Estimate:
     """The distance of p* from ½, as the share of the evidence that the less favoured concept needs."""
-    if verdict == EXCLUSIVE:
-        return replace(crossing, value=1.0, low=1.0, high=1.0, kind="exclusive")
     ends = crossing.low, crossing.high, 1 - crossing.low, 1 - crossing.high
     low = HALF if crossing.low < HALF < crossing.high else sorted(ends)[2]
-    return replace(crossing, value=max(crossing.value, 1 - crossing.value), low=low, high=max(ends))
+    value, kind = max(crossing.value, 1 - crossing.value), crossing.kind
+    if verdict == EXCLUSIVE:
+        value, kind = 1.0, "exclusive"
+    return replace(crossing, value=value, low=low, high=max(ends), kind=kind)
 
 
-def _evaluations(search: Search, disagreement: float) -> pd.DataFrame:
-    """One row per p: the difference there, its interval, and the number of fits behind it."""
+def _evaluations(p: Floats, differences: Floats, disagreement: float, level: float) -> pd.DataFrame:
+    """One row per p: the mean difference there, its interval, and the number of fits behind it."""
     rows = []
-    for place in np.unique(search.places):
-        here = search.shares[search.places == place]
-        mean = _scaled(mean_share(here, search.level), disagreement)
-        rows.append(
-            {"p": float(place), "difference": mean.value, "low": mean.low, "high": mean.high, "fits": here.size}
-        )
+    for place in np.unique(p):
+        here = differences[p == place]
+        error = float(here.std(ddof=1)) / math.sqrt(here.size) if here.size > 1 else 0.0
+        limits = {"least": -disagreement, "most": disagreement}
+        mean = bounded(float(here.mean()), error, here.size, level, KIND, here.size, **limits)
+        rows.append({"p": place, "difference": mean.value, "low": mean.low, "high": mean.high, "fits": here.size})
     return pd.DataFrame(rows)
 
 
 def _scaled(share: Estimate, disagreement: float) -> Estimate:
     """A share of conflicting predictions as a difference of agreements."""
-    value, low, high = ((2 * each - 1) * disagreement for each in (share.value, share.low, share.high))
+    value, low, high = ((2 * part - 1) * disagreement for part in (share.value, share.low, share.high))
     return Estimate(value, low, high, share.level, KIND)
 
 
@@ -307,7 +302,7 @@ def _of_each(learners: Mapping[str, Any], measure: Callable[..., Preference]) ->
             if not by_learner:
                 raise
             break
-        if by_learner[str(name)].stopped == INTERRUPTED:
+        if by_learner[str(name)].interrupted:
             break
     left = [str(name) for name in learners if str(name) not in by_learner]
     notes = (f"Interrupted: {shown(left)} not run.",) if left else ()

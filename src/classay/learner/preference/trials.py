@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import expect, seeds
+from ...arrays import Floats
 from ...engine import work
 from ...estimators.adapters import free_seeds, kind_of
 from ...estimators.trial import ready
@@ -21,14 +22,14 @@ from ..fitting.task import Bench, refit
 from ..records.base import LEAST_SHARE
 from ..records.codecs import LabelCodec, NumberCodec
 from .concepts import Attributes, Concept, on_same_classes
-from .crossover import HALF, Search
+from .curve import HALF, fitted, rounds, spread
 
 N_PROBES, MOST_PROBES = 50_000, 1_000
 """Probes drawn to find where the concepts differ, and the most that one fit predicts. Each fit gets its own, so that
 the variation from their choice is part of the variation between fits, and of the intervals."""
 MOST_CELLS = 2**24
 """Rows times columns of the probes that are drawn; with very many columns there are fewer probes."""
-Task = tuple[int, int, float]  # number of the evaluation, of the trial within it, and p
+Task = tuple[int, float]  # number of the trial, and p
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ class Trial:
     `one_class`: the training set had only one class, which was taken as the prediction.
     """
 
+    p: float
     share: float
     one_class: bool = False
     error: str = ""
@@ -104,8 +106,8 @@ def rivals(
 
 def attempt(rivals: Rivals, task: Task) -> Trial:
     """Draw t_p, fit the learner on it and predict the probes. Runs in a worker."""
-    evaluation, number, p = task
-    generator = seeds.generator(rivals.bench.seed, "trial", evaluation, number)
+    number, p = task
+    generator = seeds.generator(rivals.bench.seed, "trial", number)
     rows = rivals.attributes.draw(rivals.n_samples, generator)
     first, second = (concept(rows) for concept in rivals.concepts)
     y = np.where(generator.random(rivals.n_samples) < p, first, second)
@@ -115,69 +117,69 @@ def attempt(rivals: Rivals, task: Task) -> Trial:
     codec = rivals.bench.codec
     if isinstance(codec, LabelCodec):
         if (y == y[0]).all():
-            return Trial(_share(np.full(chosen.size, y[0]), rivals, chosen), one_class=True)
+            return Trial(p, _share(np.full(chosen.size, y[0]), rivals, chosen), one_class=True)
         codec = LabelCodec(np.union1d(codec.classes, y))
     else:
         y = y.astype(float)
     bench = replace(rivals.bench, X=rows, y=y, codec=codec, probes=take(rivals.probes, chosen))
-    answers = refit(bench, Sample(evaluation, np.arange(rivals.n_samples)), (number,))
+    answers = refit(bench, Sample(number, np.arange(rivals.n_samples)), (0,))
     if answers.errors or answers.probes is None:
-        return Trial(np.nan, error=next(iter(answers.errors.values()), "no predictions"))
+        return Trial(p, np.nan, error=next(iter(answers.errors.values()), "no predictions"))
     learned = answers.probes[0]
-    return Trial(_share(codec.classes[learned] if isinstance(codec, LabelCodec) else learned, rivals, chosen))
+    return Trial(p, _share(codec.classes[learned] if isinstance(codec, LabelCodec) else learned, rivals, chosen))
 
 
 def conduct(
-    rivals: Rivals, search: Search, executor: Executor | int | None, progress: bool, label: str
-) -> tuple[Search, list[Trial], bool]:
-    """Run trials where the search asks for them, until it is over. The flag says whether Ctrl-C ended it."""
+    rivals: Rivals, budget: int, level: float, executor: Executor | int | None, progress: bool, label: str
+) -> tuple[list[Trial], tuple[float, float], bool]:
+    """Run trials in rounds, each around the crossing of those before; the flag says whether Ctrl-C ended it.
+
+    Also returns the window around the crossing of all trials, from 0 to 1.
+    """
     trials: list[Trial] = []
-    evaluations = 0
-    while asked := search.ask():
-        tasks = [(evaluations + place, number, p) for place, (p, times) in enumerate(asked) for number in range(times)]
-        shown = expect.shown([f"{p:.3g}" for p, _ in asked])
+    window: tuple[float, float] | None = None
+    for count in rounds(budget):
+        tasks: list[Task] = list(enumerate(spread(count, window).tolist(), len(trials)))
         outcome = work.run(
             attempt,
             tasks,
             shared=rivals,
             executor=executor,
             progress=progress,
-            label=f"{label}, p = {shown}",
+            label=f"{label}, {'all p' if window is None else f'p = {window[0]:.3g} to {window[1]:.3g}'}",
             isolate=rivals.bench.time_limit is not None and executor is None,
         )
         if outcome.interrupted and not trials:
             raise KeyboardInterrupt
+        lost = {place: Trial(tasks[place][1], np.nan, error=str(why)) for place, why in outcome.failures.items()}
+        trials += [trial for _, trial in sorted({**outcome.results, **lost}.items())]
+        _refuse(trials, 0.5 if window is None else 1 - LEAST_SHARE, rivals, label)
+        window = fitted(*outcomes(trials), level, window or (0.0, 1.0)).window(budget)
         if outcome.interrupted:
-            return search, trials, True
-        done = [
-            outcome.results[place] if place in outcome.results else Trial(np.nan, error=str(outcome.failures[place]))
-            for place in range(len(tasks))
-        ]
-        answers = []
-        for place, (p, _) in enumerate(asked):
-            here = [trial for trial, task in zip(done, tasks) if task[0] == evaluations + place]
-            _refuse(here, [*trials, *done], p, rivals, label)
-            answers.append(np.array([trial.share for trial in here if not trial.error]))
-        search = search.tell(asked, answers)
-        trials += done
-        evaluations += len(asked)
-    return search, trials, False
+            return trials, window, True
+    assert window is not None
+    return trials, window, False
 
 
-def _refuse(trials: list[Trial], so_far: list[Trial], p: float, rivals: Rivals, label: str) -> None:
-    """Stop if fits fail, or if training sets are too small to contain both classes."""
+def outcomes(trials: list[Trial]) -> tuple[Floats, Floats]:
+    """The p and the share of each trial that did not fail."""
+    good = [trial for trial in trials if not trial.error]
+    return np.array([trial.p for trial in good]), np.array([trial.share for trial in good])
+
+
+def _refuse(trials: list[Trial], most: float, rivals: Rivals, label: str) -> None:
+    """Stop if more than a share of the fits fail, or if training sets are too small to contain both classes."""
     failed = [trial for trial in trials if trial.error]
-    good = sum(not trial.error for trial in so_far)
-    if 2 * len(failed) > len(trials) or (failed and good < LEAST_SHARE * len(so_far)):
+    if len(failed) > most * len(trials):
         why = failed[0].error
         reason = f"{why}{checks.advice(rivals.probes, why)}".removesuffix(".")
         few = f" Are {rivals.n_samples} rows per training set (n_samples) too few?" if rivals.n_samples < 50 else ""
-        raise expect.InputError(f"{label} failed in {len(failed)} of {len(trials)} fits at p = {p:.3g}: {reason}.{few}")
-    single = sum(trial.one_class for trial in trials)
-    if p == HALF and 2 * single > len(trials):
+        raise expect.InputError(f"{label} failed in {len(failed)} of {len(trials)} fits: {reason}.{few}")
+    single = [trial.one_class for trial in trials if trial.p == HALF]
+    if 2 * sum(single) > len(single):
         raise expect.InputError(
-            f"{single} of {len(trials)} training sets of {rivals.n_samples} rows at p = 0.5 have only one class, so "
-            "there is nothing to learn from them. Use more rows (n_samples), or concepts that differ on more of them."
+            f"{sum(single)} of {len(single)} training sets of {rivals.n_samples} rows at p = 0.5 have only one class, "
+            "so there is nothing to learn from them. Use more rows (n_samples), or concepts that differ on more rows."
         )
 
 
