@@ -9,6 +9,7 @@ from functools import cache
 from itertools import combinations
 
 import numpy as np
+from scipy.special import expit
 
 NAMES = ["uniform", "fixed", "half", "dirichlet", "flips"]
 JUDGES = ["careless", "heavy tails", "rare label", "few collapse", "one point", "two bits", "own five", "sharper laws"]
@@ -55,7 +56,7 @@ def _components(name: str, rng, n_subsets: int):
     if name == "careless":  # a refit is a careful one, or a careless one that errs on many points at once
         return one * [0.8, 0.2], np.abs(rng.integers(2, size=each) - np.array([[0.02], [0.4]]))
     if name == "heavy tails":
-        return one, 1 / (1 + np.exp(-1.5 * rng.standard_t(2, size=each)))
+        return one, expit(1.5 * rng.standard_t(2, size=each))
     if name == "rare label":  # and rarer still for most subsets
         return one, rng.beta(0.2, 3.8, size=each)
     if name == "few collapse":  # 3 % of subsets predict 0 everywhere
