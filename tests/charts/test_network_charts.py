@@ -7,13 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from drawings import drawn, rows_with
+from walks import walks
 
 from classay import charts
 from classay.charts.style.theme import labels
 from classay.expect import InputError
 from classay.intervals import Estimate
-from classay.network.prototypes.prototypes import Prototypes
-from classay.network.prototypes.schedule import SEED
 from classay.network.quality.features import feature_quality
 from classay.network.quality.head import head_quality
 from classay.network.quality.quality import network_quality
@@ -22,32 +21,21 @@ from classay.network.quality.rank_networks import rank_networks
 HOSTILE = ("<script>alert(1)</script>", "datum.value + ${x}\n\x00", "y" * 5000, "a.b[0]['c']")
 
 
-def walks(classes=4, noise=0.2, shape=(3, 6, 6), seed=0):
-    rng = np.random.default_rng(seed)
-    grid = np.meshgrid([0, 1], np.arange(classes), np.arange(SEED, classes), indexing="ij")
-    start, target, origin = (each.ravel() for each in grid)
-    kept = target != origin
-    m = int(kept.sum())
-    return Prototypes(
-        features=(np.eye(classes, classes + 2)[target[kept]] + noise * rng.random((m, classes + 2))).astype(np.float32),
-        target=target[kept],
-        origin=origin[kept],
-        start=start[kept],
-        steps=np.full(m, 7),
-        length=np.full(m, 2.0),
-        distance=np.ones(m),
-        loss=np.full(m, 0.01),
-        converged=np.ones(m, bool),
+def pictured(classes=4, noise=0.2, shape=(3, 6, 6)):
+    """Walks of which the inputs are kept: pictures."""
+    rng, record = np.random.default_rng(0), walks(noise, classes, width=classes + 2)
+    return replace(
+        record,
         weight=rng.normal(size=(classes, classes + 2)).astype(np.float32),
-        inputs=rng.normal(size=(m, *shape)).astype(np.float32),
-        settings={"step": 0.3, "delta": 0.01, "input_shape": list(shape), "normalize": [[0.5] * shape[0], [0.2]]},
-        about={"network": HOSTILE[0], "output": "softmax"},
+        inputs=rng.normal(size=(len(record), *shape)).astype(np.float32),
+        settings=record.settings | {"input_shape": list(shape), "normalize": [[0.5] * shape[0], [0.2]]},
+        about=record.about | {"network": HOSTILE[0]},
     )
 
 
 @pytest.fixture(scope="module")
 def quality():
-    return network_quality(walks(), class_names=HOSTILE)
+    return network_quality(pictured(), class_names=HOSTILE)
 
 
 def test_cosines_of_class_means(quality):
@@ -87,8 +75,8 @@ def test_within_and_between(quality):
     assert counted == quality.distributions["count"].sum()
     assert f"mean {quality.within.value:.3f}" in drawn(chart)
     assert "prototypes" in drawn(chart)
-    assert "overlap" in drawn(charts.within_between(network_quality(walks(noise=5.0))))
-    assert "are apart" in drawn(charts.within_between(network_quality(walks(noise=0.01))))
+    assert "overlap" in drawn(charts.within_between(network_quality(pictured(noise=5.0))))
+    assert "are apart" in drawn(charts.within_between(network_quality(pictured(noise=0.01))))
 
 
 @pytest.mark.parametrize("shape", [(2, 5), (10, 64), (300, 40)])
@@ -124,7 +112,7 @@ def test_accuracies_of_networks(quality):
 
 @pytest.mark.parametrize("channels", [1, 3])
 def test_the_gallery(channels):
-    record = walks(shape=(channels, 6, 6))
+    record = pictured(shape=(channels, 6, 6))
     chart = charts.prototype_gallery(record, HOSTILE)
     rows = rows_with(chart, "image", "begun")
     assert len(rows) == 4 * (2 + 3)
@@ -133,12 +121,12 @@ def test_the_gallery(channels):
     assert all("a prototype of" in row["begun"] for row in rows if row["column"] >= 2)
     drawn(chart)
     assert len(rows_with(charts.prototype_gallery(record, seeds=1, cores=0), "image")) == 4
-    many = charts.prototype_gallery(walks(classes=20, shape=(channels, 6, 6)))
+    many = charts.prototype_gallery(pictured(classes=20, shape=(channels, 6, 6)))
     assert "12 of 20 classes" in drawn(many)
 
 
 def test_bad_galleries():
-    record = walks()
+    record = pictured()
     with pytest.raises(InputError, match="keep_inputs=True"):
         charts.prototype_gallery(replace(record, inputs=None))
     with pytest.raises(InputError, match=r"images of \(1 or 3, height, width\)"):

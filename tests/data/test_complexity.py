@@ -58,33 +58,38 @@ def test_two_classes_on_a_line_by_hand():
     assert c.nearest.tolist() == ["b", "b", "a", "a"]
 
 
-def test_every_distance_is_its_definition():
-    X, names = clouds(240)
-    classes, y = np.unique(names, return_inverse=True)
-    rows = [X[y == k] for k in range(3)]
-    means = np.array([part.mean(axis=0) for part in rows])
-    away = X[:, None] - means
+def definitions(X, y, rows):
+    """The distances of rows from the classes of others, by equations 1 to 6 and what was added to them."""
+    parts = [X[y == code] for code in np.unique(y)]
+    means = np.array([part.mean(axis=0) for part in parts])
+    away = rows[:, None] - means
 
     def root(matrices):
         return np.sqrt(np.einsum("ncd,cde,nce->nc", away, np.linalg.inv(matrices), away))
 
-    covariances = np.array([np.cov(part.T, bias=True) for part in rows])
+    covariances = np.array([np.cov(part.T, bias=True) for part in parts])
     densities = [
-        stats.multivariate_normal(mean, matrix).logpdf(X) + np.log(len(part) / 240)
-        for mean, matrix, part in zip(means, covariances, rows)
+        stats.multivariate_normal(mean, matrix).logpdf(rows) + np.log(len(part) / len(X))
+        for mean, matrix, part in zip(means, covariances, parts)
     ]
-    pooled = sum(len(part) * matrix for part, matrix in zip(rows, covariances)) / (240 - 3)
+    pooled = sum(len(part) * matrix for part, matrix in zip(parts, covariances)) / (len(X) - len(parts))
     white = np.linalg.cholesky(np.linalg.inv(pooled))
-    turned, middles = (X - X.mean(axis=0)) @ white, (means - X.mean(axis=0)) @ white
+    turned, middles = (rows - X.mean(axis=0)) @ white, (means - X.mean(axis=0)) @ white
     lengths = np.linalg.norm(turned, axis=1)[:, None] * np.linalg.norm(middles, axis=1)
-    expected = {
+    return {
         "euclidean": np.linalg.norm(away, axis=2),
         "mahalanobis": root(covariances),
-        "correlation": root(np.array([np.corrcoef(part.T) for part in rows])),
-        "gaussian": -np.array(densities).T - 1.5 * math.log(2 * math.pi),
-        "cosine": 1 - X @ means.T / np.linalg.norm(X, axis=1)[:, None] / np.linalg.norm(means, axis=1),
+        "correlation": root(np.array([np.corrcoef(part.T) for part in parts])),
+        "gaussian": -np.array(densities).T - X.shape[1] / 2 * math.log(2 * math.pi),
+        "cosine": 1 - rows @ means.T / np.linalg.norm(rows, axis=1)[:, None] / np.linalg.norm(means, axis=1),
         "whitened_cosine": 1 - turned @ middles.T / lengths,
     }
+
+
+def test_every_distance_is_its_definition():
+    X, names = clouds(240)
+    classes, y = np.unique(names, return_inverse=True)
+    expected = definitions(X, y, X)
     assert set(expected) == set(DISTANCES)
     for distance, distances in expected.items():
         c = complexity(X, names, distance, **PAPER)
@@ -474,41 +479,18 @@ def test_threads_side_by_side_leave_linear_algebra_as_it_was():
     assert [library["num_threads"] for library in threadpool_info()] == before
 
 
-def loop_of_the_paper(X, y, rows, labels, distance):
-    """Equations 1 to 6, one row and one class at a time."""
-    values = []
-    for row, label in zip(rows, labels):
-        away = {}
-        for other in np.unique(y):
-            own = X[y == other]
-            centre = own.sum(axis=0) / len(own)
-            if distance == "euclidean":
-                away[other] = np.sqrt(((row - centre) ** 2).sum())
-            elif distance == "cosine":
-                away[other] = 1 - row @ centre / np.sqrt((row @ row) * (centre @ centre))
-            else:
-                spread = sum(np.outer(each - centre, each - centre) for each in own) / len(own)
-                if distance == "correlation":
-                    spread = spread / np.sqrt(np.outer(np.diag(spread), np.diag(spread)))
-                away[other] = np.sqrt((row - centre) @ np.linalg.solve(spread, row - centre))
-        values.append(away[label] + np.log(sum(np.exp(-each) for each in away.values())))
-    return np.array(values)
-
-
 @pytest.mark.parametrize("distance", ["euclidean", "cosine", "mahalanobis", "correlation"])
 def test_the_paper_to_the_letter_on_any_rows(distance):
     X, y = clouds(180, d=4)
     X = X * np.arange(1, 5) + 0.5
+    codes = np.unique(y, return_inverse=True)[1]
     train, test = slice(0, 90), slice(90, 180)
     own = complexity(X[train], y[train], distance, paper=True)
-    np.testing.assert_allclose(
-        own.values, loop_of_the_paper(X[train], y[train], X[train], y[train], distance), 1e-6, 1e-9
-    )
     other = complexity(X[train], y[train], distance, X[test], y[test], paper=True)
-    expected = loop_of_the_paper(X[train], y[train], X[test], y[test], distance)
-    np.testing.assert_allclose(other.values, expected, rtol=1e-6, atol=1e-9)
     by_geometry = complexity(own.geometry, distance=distance, X_eval=X[test], y_eval=y[test], paper=True)
-    np.testing.assert_allclose(by_geometry.values, expected, rtol=1e-6, atol=1e-9)
+    for result, rows in ((own, train), (other, test), (by_geometry, test)):
+        expected = softmax_complexity(definitions(X[train], y[train], X[rows])[distance], codes[rows])
+        np.testing.assert_allclose(result.values, expected, rtol=1e-6, atol=1e-9)
     assert own.notes == other.notes == ()
 
 

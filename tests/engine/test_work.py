@@ -35,26 +35,6 @@ def draw_function():
     return draw
 
 
-@contextlib.contextmanager
-def every_executor(name):
-    if name in ("1", "2"):
-        yield int(name)
-    elif name == "None":
-        yield None
-    elif name == "threads":
-        with ThreadPoolExecutor(3) as executor:
-            yield executor
-    elif name == "processes":
-        with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
-            yield executor
-    elif name == "loky":
-        with loky.ProcessPoolExecutor(2) as executor:
-            yield executor
-            executor.shutdown(wait=True)
-    else:
-        yield Postal()
-
-
 class Postal(Executor):
     """A stand-in for a cluster: an executor of no known kind, which runs what it is sent, out of order."""
 
@@ -81,7 +61,15 @@ class Postal(Executor):
         future.set_result(fn(*args, **kwargs))
 
 
-EVERY = ["1", "2", "None", "threads", "processes", "loky", "postal"]
+EXECUTORS = {
+    "1": lambda: contextlib.nullcontext(1),
+    "2": lambda: contextlib.nullcontext(2),
+    "None": contextlib.nullcontext,
+    "threads": lambda: ThreadPoolExecutor(3),
+    "processes": lambda: ProcessPoolExecutor(2, mp_context=get_context("spawn")),
+    "loky": lambda: loky.ProcessPoolExecutor(2),
+    "postal": lambda: contextlib.nullcontext(Postal()),
+}
 TABLE = np.random.default_rng(0).normal(size=(2000, 30))  # large enough to be mapped: 480 kB
 
 
@@ -90,9 +78,9 @@ def expected():
     return {index: draw_function()(TABLE, task) for index, task in enumerate(range(100, 120))}
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", EXECUTORS)
 def test_the_same_results_bit_for_bit_everywhere(name, expected):
-    with every_executor(name) as executor:
+    with EXECUTORS[name]() as executor:
         outcome = run(draw_function(), range(100, 120), shared=TABLE, executor=executor)
     assert outcome.results == expected
     assert list(outcome.results) == list(range(20))
@@ -100,7 +88,7 @@ def test_the_same_results_bit_for_bit_everywhere(name, expected):
     assert not outcome.interrupted
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", EXECUTORS)
 def test_a_task_that_raises_is_listed_and_the_rest_go_on(name):
     def sometimes(_, task):
         if task == 2:
@@ -109,7 +97,7 @@ def test_a_task_that_raises_is_listed_and_the_rest_go_on(name):
             sys.exit(7)
         return -task
 
-    with every_executor(name) as executor:
+    with EXECUTORS[name]() as executor:
         outcome = run(sometimes, range(6), executor=executor)
     assert outcome.results == {0: 0, 1: -1, 4: -4, 5: -5}
     assert list(outcome.failures) == [2, 3]
@@ -230,7 +218,7 @@ def test_an_executor_of_yours_that_breaks_keeps_what_is_done(kind, tmp_path):
     def note(index, result):
         (tmp_path / f"{index}").touch()
 
-    with every_executor(kind) as executor:
+    with EXECUTORS[kind]() as executor:
         outcome = run(killer, range(20), shared=str(tmp_path), executor=executor, on_result=note)
         with pytest.raises(BrokenProcessPool):
             executor.submit(os.getpid).result()
@@ -350,7 +338,7 @@ def test_a_deadline_keeps_what_is_done_and_ends_what_runs(name):
         return seconds
 
     begin = time.monotonic()
-    with every_executor(name) as executor:
+    with EXECUTORS[name]() as executor:
         with work.deadline(begin + 2.0):
             outcome = run(sleep, [0.01, 4.0, 4.0], executor=executor)
             assert run(sleep, [0.01], executor=executor).interrupted
@@ -397,7 +385,7 @@ def test_data_are_unpacked_once_per_worker(name, tmp_path):
         time.sleep(0.01)
         return os.getpid(), values[0], values.flags.writeable
 
-    with every_executor(name) as executor:
+    with EXECUTORS[name]() as executor:
         results = run(which, range(40), shared=Counted(str(tmp_path), TABLE[:, 0].copy()), executor=executor)
     unpacked = [file.name.split("-")[0] for file in tmp_path.iterdir()]
     workers = {str(pid) for pid, _, _ in results.results.values()}
@@ -491,7 +479,7 @@ def test_one_blas_thread_inside_and_as_before_outside(name):
 
     from sklearn.neighbors import KNeighborsClassifier  # brings OpenMP along, here and where it is unpacked
 
-    with threadpool_limits(2), every_executor(name) as executor:
+    with threadpool_limits(2), EXECUTORS[name]() as executor:
         before = [library["num_threads"] for library in threadpool_info()]
         outcome = run(threads, range(9), shared=KNeighborsClassifier(), executor=executor)
         after = [library["num_threads"] for library in threadpool_info()]

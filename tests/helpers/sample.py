@@ -1,6 +1,7 @@
 """A report made of synthetic answers in a moment: what the page, the files and the gates are tested on."""
 
 import dataclasses
+import re
 from functools import cache
 from typing import Any
 
@@ -98,6 +99,16 @@ def page_of_rows(
         given = (predictions, probabilities, confidence)
         records[model] = record_of_predictions(*given, data.classes, rows.y, model)
     return classay.characterize(records, data, **more)
+
+
+def visible_words(page: str) -> list[str]:
+    """The words of a page that are visible before anything is opened."""
+    closed = r"<(script|style|title|template)\b.*?</\1>|<div [^>]*popover.*?</div>|<tr class=\"opens\">.*?</tr>"
+    page = re.sub(rf'(?s){closed}|<(\w+) class="[^"]*\bhidden\b[^"]*">.*?</\2>', " ", page)
+    innermost = r"(?s)<details([^>]*)>\s*<summary[^>]*>(.*?)</summary>(((?!<details).)*?)</details>"
+    while page != (shorter := re.sub(innermost, lambda m: m[2] + (m[3] if " open" in m[1] else ""), page)):
+        page = shorter
+    return re.sub(r"<[^>]+>", " ", page).split()
 
 
 FRAGMENTS = (

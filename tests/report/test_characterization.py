@@ -3,7 +3,6 @@
 import json
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 from time import sleep
 from unittest.mock import patch
 
@@ -11,6 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from planted import Rule, found, gaussians, not_drawn, table
+from sample import visible_words
+from scipy import sparse
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -18,6 +19,7 @@ from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
+from walks import walks
 
 import classay
 from classay import InputError, characterize, complexity
@@ -90,13 +92,7 @@ def test_live_results_can_be_asked_further(assay):
 def test_the_same_bits_for_any_number_of_workers_and_from_the_command_that_is_shown(mixed, assay):
     with not_drawn():
         again, _ = found(LEARNERS, *mixed, **FEW, executor=2)
-    without_times = {"seconds_per_fit"}
-    one, two = (each.to_frame() for each in (assay, again))
-    rows = ~one["figure"].isin(without_times)
-    pd.testing.assert_frame_equal(one[rows], two[rows], check_exact=True)
-    # Not what to do about them: which of two learners is faster is measured.
-    findings = [[(each.code, each.level, each.of, each.sentence) for each in made.findings] for made in (assay, again)]
-    assert findings[0] == findings[1]
+    assert_same_figures(assay, again)
     shown = "budget=None, splits=5, repeats=2, rows=50000, n_probes=100, retrains=0, random_state=0"
     assert shown in assay.report.settings["command"]
 
@@ -237,9 +233,9 @@ def assert_same_figures(one, other):
     frames = [each.to_frame() for each in (one, other)]
     rows = frames[0]["figure"] != "seconds_per_fit"
     pd.testing.assert_frame_equal(frames[0][rows], frames[1][rows], check_exact=True)
-    assert [(each.code, each.level, each.of, each.sentence) for each in one.findings] == [
-        (each.code, each.level, each.of, each.sentence) for each in other.findings
-    ]
+    # Not what to do about them: which of two learners is faster is measured.
+    findings = [[(each.code, each.level, each.of, each.sentence) for each in made.findings] for made in (one, other)]
+    assert findings[0] == findings[1]
 
 
 @pytest.mark.slow
@@ -360,27 +356,22 @@ def test_learners_that_are_none(learners, told):
 
 
 @pytest.mark.parametrize(
-    ("X", "y", "told"),
+    ("y", "told"),
     [
-        (np.eye(2), [0, 1], "has its own class"),
-        (np.random.default_rng(0).normal(size=(30, 2)), [0, 1] * 15, "30 rows; a report needs at least 40"),
-        (np.random.default_rng(0).normal(size=(60, 2)), np.repeat(np.arange(20), 3), "Is the target column right"),
-        (np.random.default_rng(0).normal(size=(60, 2)), np.linspace(0, 1, 60), "different numbers"),
-        (np.random.default_rng(0).normal(size=(60, 2)), [1] * 60, "1 class"),
-        (np.random.default_rng(0).normal(size=(60, 2)), np.eye(3)[[0, 1, 2] * 20], "a report for each label"),
-        (np.random.default_rng(0).normal(size=(60, 2)), [["a", "b"], ["a"]] * 30, "a report for each label"),
+        ([0, 1], "has its own class"),
+        ([0, 1] * 15, "30 rows; a report needs at least 40"),
+        (np.repeat(np.arange(20), 3), "Is the target column right"),
+        (np.linspace(0, 1, 60), "different numbers"),
+        ([1] * 60, "1 class"),
+        (np.eye(3)[[0, 1, 2] * 20], "a report for each label"),
+        ([["a", "b"], ["a"]] * 30, "a report for each label"),
+        ([0, 1] * 30, "toarray"),  # with sparse rows
     ],
 )
-def test_data_that_cannot_be_assayed(X, y, told):
+def test_data_that_cannot_be_assayed(y, told):
+    X = sparse.eye(60, format="csr") if told == "toarray" else np.random.default_rng(0).normal(size=(len(y), 2))
     with pytest.raises(InputError, match=told):
         characterize({"bayes": GaussianNB()}, X, y)
-
-
-def test_sparse_rows_are_refused():
-    from scipy import sparse
-
-    with pytest.raises(InputError, match="toarray"):
-        characterize({"bayes": GaussianNB()}, sparse.csr_matrix(np.eye(60)), [0, 1] * 30)
 
 
 @pytest.mark.slow
@@ -415,18 +406,8 @@ def test_settings_that_make_no_sense(settings, told):
 
 @pytest.mark.slow
 def test_networks_have_a_section():
-    rng = np.random.default_rng(0)
-    start, target, origin = (each.ravel() for each in np.meshgrid([0, 1], [0, 1, 2], [-1, 0, 1, 2], indexing="ij"))
-    kept = target != origin
-    m = int(kept.sum())
-    walks = classay.results.Prototypes(
-        features=(np.eye(3, 5)[target[kept]] + 0.1 * rng.random((m, 5))).astype(np.float32),
-        target=target[kept], origin=origin[kept], start=start[kept], steps=np.full(m, 7), length=np.full(m, 2.0),
-        distance=np.ones(m), loss=np.full(m, 0.01), converged=np.ones(m, bool), weight=np.eye(3, 5, dtype=np.float32),
-        settings={"step": 0.3, "delta": 0.01, "input_shape": [4]}, about={"network": "net", "output": "softmax"},
-    )  # fmt: skip
     X = table(100)
-    quality = classay.network_quality(walks, class_names=["a", "b", "c"])
+    quality = classay.network_quality(walks(), class_names=["a", "b", "c"])
     made, findings = found({"rule": Rule()}, X, X["x0"] > 0, networks={"net": quality}, splits=4)
     assert findings["N502", "net"].level == "note"
     assert ("N501", "net") in findings
@@ -435,43 +416,12 @@ def test_networks_have_a_section():
     assert section.sheets[0].rows[0][0] == "net"
 
 
-class _Visible(HTMLParser):
-    """The words of a page that are visible before anything is opened."""
-
-    HIDDEN = ("script", "style", "title")
-
-    def __init__(self, text):
-        super().__init__()
-        self.words, self.stack = [], []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        if tag in ("meta", "link", "br", "input", "img", "use", "path"):
-            return
-        given = dict(attrs)
-        shut = tag == "details" and "open" not in given
-        hidden = tag in self.HIDDEN or "popover" in given or "hidden" in (given.get("class") or "").split()
-        opened = tag == "tr" and "opens" in (given.get("class") or "").split()
-        self.stack.append((tag, shut, hidden or opened))
-
-    def handle_endtag(self, tag):
-        while self.stack and self.stack.pop()[0] != tag:
-            pass
-
-    def handle_data(self, data):
-        tags = [tag for tag, _, _ in self.stack]
-        closed = [place for place, (_, shut, _) in enumerate(self.stack) if shut]
-        inside = closed and "summary" not in tags[closed[0] :]
-        if not inside and len(closed) < 2 and not any(hidden for _, _, hidden in self.stack):
-            self.words += data.split()
-
-
 @pytest.mark.slow
 def test_a_page_of_three_learners_shows_at_most_2500_words_before_anything_is_opened(mixed, tmp_path):
     assay, _ = found(LEARNERS, *mixed, **FEW)
     assert len(LEARNERS) >= 2
     text = assay.save(tmp_path / "page.html").read_text(encoding="utf-8")
-    shown = _Visible(text).words
+    shown = visible_words(text)
     assert 200 < len(shown) <= 2500
     assert "Verdict" in shown
     assert "Glossary" in shown
@@ -487,7 +437,7 @@ def test_the_questions_of_the_data_page_are_folded_sections_of_a_report(mixed, a
         assert sections[key].folded
     gains = sections["geometry"].sheets[0]
     assert {row[0] for row in gains.rows} == set(LEARNERS)
-    assert len(gains.rows) == 3 * len(LEARNERS)
+    assert len(gains.rows) == 2 * len(LEARNERS)
     for name, check in assay.parts.checks.items():
         assert assay.report.figure(name, "baseline_gain") == check.versus.difference["accuracy"]
         held = assay.parts.predicted[name]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-from sample import page_of_rows
+from sample import page_of_rows, visible_words
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
@@ -102,11 +101,7 @@ def test_the_page_has_words_first_and_a_section_for_each_question(made):
 
 def test_little_is_shown_before_anything_is_opened(made, tmp_path):
     text = made.save(tmp_path / "page.html").read_text(encoding="utf-8")
-    visible = re.sub(
-        r"(?s)<(script|style|template)\b.*?</\1>|<div popover.*?</div>|<tr class=\"opens\">.*?</tr>", " ", text
-    )
-    visible = re.sub(r"(?s)<details(?! [^>]*open)[^>]*><summary>(.*?)</summary>.*?</details>", r"\1", visible)
-    words = re.sub(r"<[^>]+>", " ", visible).split()
+    words = visible_words(text)
     assert 300 < len(words) <= 2500
     assert words.index("Verdict") < words.index("Findings")
 

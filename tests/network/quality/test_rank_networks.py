@@ -7,36 +7,12 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
+from walks import walks
 
 from classay.expect import InputError
 from classay.intervals import Estimate
-from classay.network.prototypes.prototypes import Prototypes
-from classay.network.prototypes.schedule import SEED
 from classay.network.quality.quality import network_quality
 from classay.network.quality.rank_networks import rank_correlation, rank_networks
-
-
-def walks(noise, seed=0, classes=3, converged=True):
-    """A record of which the features of a class differ by so much noise."""
-    rng = np.random.default_rng(seed)
-    grid = np.meshgrid([0, 1], np.arange(classes), np.arange(SEED, classes), indexing="ij")
-    start, target, origin = (each.ravel() for each in grid)
-    kept = target != origin
-    m = int(kept.sum())
-    return Prototypes(
-        features=(np.eye(classes, 5)[target[kept]] + noise * rng.random((m, 5))).astype(np.float32),
-        target=target[kept],
-        origin=origin[kept],
-        start=start[kept],
-        steps=np.full(m, 7),
-        length=np.full(m, 2.0),
-        distance=np.ones(m),
-        loss=np.full(m, 0.01),
-        converged=np.full(m, converged),
-        weight=np.eye(classes, 5, dtype=np.float32),
-        settings={"step": 0.3, "delta": 0.01, "input_shape": [4]},
-        about={"network": "net", "output": "softmax"},
-    )
 
 
 @pytest.fixture(scope="module")
@@ -97,16 +73,10 @@ def test_labelled_rows_separate_networks(networks):
 
 def test_copies_are_named(networks):
     rng = np.random.default_rng(0)
-    from dataclasses import replace
-
     weight = rng.normal(size=(6, 5)).astype(np.float32)
-    records = {
-        "one": replace(walks(0.1, classes=6), weight=weight),
-        "scaled": replace(walks(0.1, classes=6), weight=3 * weight),
-        "tuned": replace(walks(0.1, classes=6), weight=weight + 0.02 * rng.normal(size=(6, 5)).astype(np.float32)),
-        "other": replace(walks(0.1, classes=6), weight=rng.normal(size=(6, 5)).astype(np.float32)),
-    }
-    found = rank_networks(records)
+    tuned, other = (rng.normal(size=(6, 5)).astype(np.float32) for _ in range(2))
+    weights = {"one": weight, "scaled": 3 * weight, "tuned": weight + np.float32(0.02) * tuned, "other": other}
+    found = rank_networks({name: walks(classes=6, weight=each) for name, each in weights.items()})
     assert found.copies == (("one", "scaled", "tuned"),)
     assert "Copies or near-copies of one network: one, scaled, tuned." in str(found)
 
@@ -152,7 +122,7 @@ def test_the_interval_of_a_rank_correlation():
 
 
 def test_notes(networks):
-    other = network_quality(walks(0.1, classes=4, converged=False))
+    other = network_quality(walks(classes=4, converged=np.zeros(32, bool)))
     text = str(rank_networks({**networks, "other": other}, {"other": 0.5, "noise 0.1": 0.6}, by="between"))
     assert "3, 4 classes" in text
     assert "less than 90 % of their walks arrived: other" in text
