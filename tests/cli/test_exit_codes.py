@@ -6,12 +6,11 @@ import errno
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 
 import psutil
 import pytest
+from started import started
 
 from classay.cli.app import run
 from classay.engine.store import StoreFull
@@ -92,17 +91,9 @@ def begun(tmp_path):
     (tmp_path / "tmp").mkdir()
     learners = ["-l", "GaussianNB", "-l", "of_mine:Lasting", "--allow-import"]
     few = ["--samples", "4", "--repeats", "1", "--workers", "2"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "classay", "learner", "iris", *learners, *few, "--json"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=tmp_path,
-        env=os.environ | {"TMPDIR": str(tmp_path / "tmp")},
-        start_new_session=True,
-        # A shell that starts jobs in the background lets them ignore Ctrl-C, and so would what they start.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
+    words = ["learner", "iris", *learners, *few, "--json"]
+    folder = {"cwd": tmp_path, "env": os.environ | {"TMPDIR": str(tmp_path / "tmp")}}
+    process = started("-m", "classay", *words, **folder)
     while not (tmp_path / "begun").exists() and process.poll() is None:
         time.sleep(0.05)
     children = psutil.Process(process.pid).children(recursive=True)

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import textwrap
 import threading
 import time
@@ -17,6 +15,7 @@ from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
+from started import started
 
 pytest.importorskip("distributed", reason="a cluster needs the extra dask")
 
@@ -316,14 +315,7 @@ INTERRUPTED = """
 def test_ctrl_c_returns_what_is_done(two_workers, tmp_path):
     script, ended = tmp_path / "script.py", tmp_path / "ended"
     script.write_text(textwrap.dedent(INTERRUPTED).replace("ADDRESS", two_workers.address).replace("FILE", str(ended)))
-    running = subprocess.Popen(
-        [sys.executable, "-W", "error", str(script)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
+    running = started("-W", "error", script)
     for _ in range(3):
         running.stdout.readline()
     time.sleep(0.2)

@@ -4,7 +4,6 @@ import contextlib
 import hashlib
 import os
 import signal
-import subprocess
 import sys
 import textwrap
 import threading
@@ -17,6 +16,7 @@ from pathlib import Path
 import loky
 import numpy as np
 import pytest
+from started import started
 
 from classay.engine import pool, transport, work
 from classay.engine.work import Failure, TimeLimitExceeded, run, time_limit
@@ -254,26 +254,11 @@ def test_no_process_and_no_folder_is_left_when_the_program_ends(tmp_path):
     assert list(tmp_path.glob("classay-*")) == []
 
 
-def hear_interrupts():
-    # A shell that starts jobs in the background lets them ignore Ctrl-C, and so would what they start.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 def in_python(script, folder):
     """Start a script of which `__main__` holds the function, as in a notebook, with warnings as errors."""
     file = folder / "script.py"
     file.write_text(textwrap.dedent(script))
-    environment = {**os.environ, "TMPDIR": str(folder)}
-    command = [sys.executable, "-W", "error", str(file)]
-    return subprocess.Popen(
-        command,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        preexec_fn=hear_interrupts,
-    )
+    return started("-W", "error", file, env={**os.environ, "TMPDIR": str(folder)})
 
 
 # --- Ctrl-C and stopping early ---

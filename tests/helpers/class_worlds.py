@@ -105,6 +105,13 @@ def true_accuracy(source: Source, sizes: list[int], seed: int = 99, draws: int =
     return np.mean(values, axis=0)
 
 
+def led_scores(n_classes: int = 30, rows: int = 6, lead: float = 2.0, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Normal scores, and the true class ahead by `lead`; ι = lead²/2."""
+    truth = np.repeat(np.arange(n_classes), rows)
+    noise = np.random.default_rng(seed).normal(size=(truth.size, n_classes))
+    return noise + lead * np.eye(n_classes)[truth], truth
+
+
 def gaussian_scores(
     n_classes: int, rows: int, dimensions: int, noise: float, rng: Rng
 ) -> tuple[np.ndarray, np.ndarray]:

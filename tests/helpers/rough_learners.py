@@ -84,12 +84,8 @@ class Rowwise(Centroids):
             return
         if self.deed == "raise":
             raise ArithmeticError(f"row {self.row} is poison")
-        if self.deed == "raise if odd" and self.random_state % 2:
-            raise ArithmeticError(f"row {self.row} is poison to odd seeds")
         if self.deed == "die":
             os._exit(7)
-        if self.deed == "exit":
-            sys.exit(7)
         if self.deed == "outlast":
             # Whatever the time limit is, it is over: so it can be one that no busy machine exceeds.
             signal.setitimer(signal.ITIMER_REAL, 0.05, 1.0)
@@ -114,15 +110,12 @@ class Hopeless(Centroids):
 class Saying(Centroids):
     """Warns at every fit, one warning a message."""
 
-    def __init__(self, messages=("careful",), stubborn=False):
+    def __init__(self, messages=("careful",)):
         self.messages = messages
-        self.stubborn = stubborn
 
     def before_fit(self, X, y):
         for message in self.messages:
             warnings.warn(message, UserWarning, stacklevel=2)
-        if self.stubborn:
-            time.sleep(0.01)
 
 
 class Answering(Centroids):

@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -35,17 +36,8 @@ def sample_report(**changes: Any) -> Report:
 
 def nasty_report() -> Report:
     """The same, with everything that a user names called something nasty."""
-    made = _made(NASTY[:3], NASTY[3:], (NASTY[0], NASTY[1]))
-    return dataclasses.replace(
-        made,
-        title=f"{NASTY[1]} and {NASTY[4]}",
-        about={"name": NASTY[0], "rows": 40, "columns": 2, "target": NASTY[1], "classes": 2, NASTY[0]: NASTY[3]},
-        failed={NASTY[5]: NASTY[0], NASTY[1] + "!": NASTY[5]},
-        settings={**made.settings, "command": NASTY[1], NASTY[0]: {NASTY[1]: NASTY[2]}, "texts": list(NASTY)},
-        findings=tuple(dataclasses.replace(each, action=NASTY[0], reference=NASTY[5]) for each in made.findings),
-        unasked=(Unasked("C301", NASTY[0], NASTY[5]),),
-        sections=(*made.sections, Section(NASTY[0], NASTY[1], NASTY[5], sheets=(_texts(),), group=NASTY[2])),
-    )
+    chosen = [NASTY[place] for place in (0, 1, 2, 3, 4, 0, 1, 1, 0, 1, 5, 2, 5, 0)]
+    return dataclasses.replace(_named(chosen), title=f"{NASTY[1]} and {NASTY[4]}")
 
 
 @cache
@@ -112,52 +104,12 @@ def visible_words(page: str) -> list[str]:
 
 
 FRAGMENTS = (
-    *(
-        "<script>",
-        "</script>",
-        "<!--",
-        "-->",
-        "<![CDATA[",
-        "]]>",
-        "</style>",
-        "</title>",
-        "<svg onload=alert(1)>",
-        "<a href=",
-    ),
-    *(
-        "javascript:alert(1)",
-        "data:text/html,<b>",
-        "onerror=alert(1)",
-        "<img src=//evil.example/x>",
-        "url(//evil.example)",
-    ),
-    *(
-        '"',
-        "'",
-        "`",
-        "&quot;",
-        "&#x3c;",
-        "&",
-        "<",
-        ">",
-        "\\",
-        "\\u003cscript\\u003e",
-        "{{7*7}}",
-        "{% raw %}",
-        "${1}",
-        "datum.x",
-    ),
-    *(
-        "\u2028",
-        "\u202e",
-        "\u200b",
-        "\x00",
-        "\x1b[31m",
-        "\ufffe",
-        "</template>",
-        "<base href=//evil.example>",
-    ),
-    *("__proto__", "constructor", "=cmd|' /C calc'!A0", "@import '//evil.example';", "*/", "expression(alert(1))"),
+    *("<script>", "</script>", "<!--", "-->", "<![CDATA[", "]]>", "</style>", "</title>", "</template>", "<a href="),
+    *("<svg onload=alert(1)>", "<img src=//evil.example/x>", "<base href=//evil.example>", "onerror=alert(1)"),
+    *("javascript:alert(1)", "data:text/html,<b>", "url(//evil.example)", "@import '//evil.example';"),
+    *('"', "'", "`", "&quot;", "&#x3c;", "&", "<", ">", "\\", "\\u003cscript\\u003e", "{{7*7}}", "{% raw %}", "${1}"),
+    *("datum.x", "\u2028", "\u202e", "\u200b", "\x00", "\x1b[31m", "\ufffe", "__proto__", "constructor", "*/"),
+    *("=cmd|' /C calc'!A0", "expression(alert(1))"),
 )
 """Parts of names that are code somewhere: in HTML, CSS, scripts, charts, templates, terminals or spreadsheets."""
 
@@ -170,15 +122,20 @@ def hostile_report(seed: int) -> Report:
         return "".join(rng.choice(FRAGMENTS, size=rng.integers(2, 7)))
 
     texts = tuple(f"{name()} {number}" for number in range(14))  # numbered, so that no two are the same
-    made = _made(texts[:3], texts[3:5], texts[5:7])
+    return _named(texts)
+
+
+def _named(texts: Sequence[str]) -> Report:
+    """The report with these fourteen texts as names."""
+    made = _made(tuple(texts[:3]), tuple(texts[3:5]), tuple(texts[5:7]))
     return dataclasses.replace(
         made,
         title=texts[7],
-        about={"name": texts[8], "rows": 40, "columns": 2, "target": texts[9], "classes": 2, texts[10]: texts[11]},
-        failed={texts[12]: texts[13]},
-        settings={**made.settings, "command": texts[7], texts[8]: {texts[9]: texts[10]}, "texts": list(texts)},
-        findings=tuple(dataclasses.replace(each, action=texts[11], reference=texts[12]) for each in made.findings),
-        unasked=(Unasked("C301", texts[13], texts[7]),),
+        about={"name": texts[8], "rows": 40, "columns": 2, "target": texts[9], "classes": 2, texts[8]: texts[11]},
+        failed={texts[12]: texts[13], f"{texts[9]}!": texts[10]},
+        settings={**made.settings, "command": texts[7], texts[8]: {texts[9]: texts[11]}, "texts": list(texts)},
+        findings=tuple(dataclasses.replace(each, action=texts[8], reference=texts[12]) for each in made.findings),
+        unasked=(Unasked("C301", texts[13], texts[10]),),
         sections=(*made.sections, Section(texts[8], texts[9], texts[10], sheets=(_texts(),), group=texts[11])),
     )
 

@@ -269,25 +269,16 @@ def test_a_table_of_text_through_encoded():
 @pytest.mark.parametrize(
     ("labels", "classes"),
     [
-        (NAMES, ["setosa", "versicolor", "virginica"]),
         (NAMES.astype(object), ["setosa", "versicolor", "virginica"]),
-        (NAMES.astype("S"), ["setosa", "versicolor", "virginica"]),
-        (pd.Series(NAMES, dtype="category"), ["setosa", "versicolor", "virginica"]),
-        (pd.Series(NAMES, index=np.arange(150)[::-1]), ["setosa", "versicolor", "virginica"]),
         (Y * 5 + 7, [7, 12, 17]),
-        ((Y * 5 + 7).astype(object), [7, 12, 17]),
         ((Y * 5 + 7).astype(float), [7.0, 12.0, 17.0]),
-        (pd.Series(Y, dtype="Int64"), [0, 1, 2]),
         (Y == 1, [False, True]),
-        (pd.Series(Y == 1, dtype="boolean"), [False, True]),
     ],
 )
 def test_labels_survive(labels, classes):
     labelings = record(DecisionTreeClassifier(), X, labels, FEW, repeats=2, executor=1)
     assert labelings.classes.tolist() == classes
     expected = np.asarray(labels)[labelings.test_rows]
-    if expected.dtype.kind == "S":
-        expected = expected.astype(str)
     assert labelings.classes[labelings.truth].tolist() == expected.tolist()
     codes = record(
         DecisionTreeClassifier(), X, np.unique(np.asarray(labels), return_inverse=True)[1], FEW, 2, executor=1
@@ -336,9 +327,7 @@ def test_answers_in_every_form(form):
     np.testing.assert_array_equal(labelings.labels, record(Centroids(), X, Y, FEW, repeats=2, executor=1).labels)
 
 
-def test_texts_for_numbers_are_no_answer_but_numbers_for_texts_are():
-    with pytest.raises(InputError, match="it predicted '0', which is not one of the classes"):
-        record(Answering("text"), X, Y, FEW, executor=1)
+def test_numbers_for_texts_are_an_answer():
     words = Y.astype(str)
     labelings = record(make_pipeline(FunctionTransformer(), Answering("object")), X, words, FEW, executor=1)
     assert labelings.classes.tolist() == ["0", "1", "2"]
@@ -349,6 +338,7 @@ def test_texts_for_numbers_are_no_answer_but_numbers_for_texts_are():
     [
         ("stranger", "ValueError: it predicted 77, which is not one of the classes"),
         ("stranger among objects", "ValueError: it predicted 77, which is not one of the classes"),
+        ("text", "ValueError: it predicted '0', which is not one of the classes"),
         ("bytes", "ValueError: it predicted '0', which is not one of the classes"),
         ("nan", "ValueError: it predicted nan, which is not one of the classes"),
         ("shares", r"ValueError: it predicted an array of shape \(\d+, 3\) for \d+ rows; expected one label per row"),

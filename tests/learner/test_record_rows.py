@@ -18,15 +18,6 @@ groups = np.arange(y.size) // 4
 SCHEMES = [Subsets(6, 0.4), Subsets(6, 0.4, replace=False), HalfSplits(3), HalfSplits(3, 0.3)]
 
 
-@pytest.fixture(scope="module")
-def patients():
-    """Eighty patients with twelve rows each, and labels that mean nothing."""
-    rng = np.random.default_rng(0)
-    patient = np.repeat(np.arange(80), 12)
-    rows = rng.normal(size=(80, 5))[patient] + 0.1 * rng.normal(size=(960, 5))
-    return rows, rng.integers(2, size=80)[patient], patient
-
-
 @pytest.mark.parametrize("scheme", SCHEMES, ids=str)
 def test_no_group_is_trained_on_and_tested(scheme):
     labelings = record(GaussianNB(), X, y, scheme, 1, executor=1, groups=groups)
@@ -165,9 +156,6 @@ def test_groups_of_a_given_test_part():
 def test_mistakes_with_a_given_test_part(given, words):
     with pytest.raises(InputError, match=words):
         record(GaussianNB(), X, y, **given)
-
-
-# Targets that are no classes
 
 
 def test_sweeps_and_sizes_take_the_same(tmp_path):

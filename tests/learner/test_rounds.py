@@ -30,6 +30,12 @@ def setup_of(X, y, learner, size=None, **more):
     return prepare(learner, X, y, HalfSplits(3, size), 2, 0.3, "uniform", 7, None, 40, **more)
 
 
+def in_one_go(learner, X, y, splits, name, size=None, **more):
+    """The record with the settings of `setup_of`."""
+    scheme = HalfSplits(splits, size)
+    return record(learner, X, y, scheme, 2, 0.3, "uniform", 7, executor=1, name=name, n_probes=40, **more)
+
+
 def pressed_after(number):
     """Fits until Ctrl-C."""
     begun = []
@@ -62,10 +68,7 @@ def test_rounds_give_the_record_of_one_go(workers, size):
     for splits in (4, 5, 9):
         assert rounds.grow(list(LEARNERS), splits)
         for name, learner in LEARNERS.items():
-            whole = record(
-                learner, X, y, HalfSplits(splits, size), 2, 0.3, "uniform", 7, executor=1, name=name, n_probes=40
-            )
-            same(rounds.record(name), whole)
+            same(rounds.record(name), in_one_go(learner, X, y, splits, name, size))
 
 
 def test_a_slow_learner_stays_behind():
@@ -88,9 +91,7 @@ def test_a_round_that_is_cut_leaves_the_last_one():
     assert set(rounds.splits.values()) == {4}
     # What was done before the cut is not done again, and changes nothing.
     assert rounds.grow(list(LEARNERS), 8)
-    same(rounds.record("tree"), record(
-        LEARNERS["tree"], X, y, HalfSplits(8), 2, 0.3, "uniform", 7, executor=1, name="tree", n_probes=40
-    ))  # fmt: skip
+    same(rounds.record("tree"), in_one_go(LEARNERS["tree"], X, y, 8, "tree"))
 
 
 def test_a_first_round_that_is_cut_keeps_complete_splits():
@@ -108,9 +109,7 @@ def test_failures_are_those_of_record():
     rounds = RecordRounds(setup_of(X, y, learners["breaks"]), learners, 1)
     rounds.grow(list(learners), 4)
     assert "max_depth" in rounds.failed["deep"]
-    same(rounds.record("breaks"), record(
-        Breaks(), X, y, HalfSplits(4), 2, 0.3, "uniform", 7, executor=1, name="breaks", n_probes=40
-    ))  # fmt: skip
+    same(rounds.record("breaks"), in_one_go(Breaks(), X, y, 4, "breaks"))
 
 
 def test_a_store_has_the_record_of_each_round(tmp_path):
@@ -119,20 +118,7 @@ def test_a_store_has_the_record_of_each_round(tmp_path):
     rounds = RecordRounds(setup_of(X, y, learners["tree"]), learners, 1, tmp_path)
     rounds.grow(["tree"], 4)
     made = rounds.record("tree")
-    stored = record(
-        learners["tree"],
-        X,
-        y,
-        HalfSplits(4),
-        2,
-        0.3,
-        "uniform",
-        7,
-        executor=1,
-        store=tmp_path,
-        name="tree",
-        n_probes=40,
-    )
+    stored = in_one_go(learners["tree"], X, y, 4, "tree", store=tmp_path)
     np.testing.assert_array_equal(stored.seconds, made.seconds)  # read, not fitted again
     again = RecordRounds(setup_of(X, y, learners["tree"]), learners, 1, tmp_path)
     again.grow(["tree"], 4)

@@ -392,11 +392,13 @@ def test_many_classes():
     [
         ({"budget": "soon"}, "90s"),
         ({"splits": 1}, "splits"),
+        ({"splits": "x"}, "splits"),
         ({"repeats": 0}, "repeats"),
         ({"rows": "most"}, "rows"),
         ({"test_size": 2}, "test_size"),
         ({"retrains": 1}, "retrains"),
         ({"X_test": np.eye(4)}, "belong together"),
+        ({"X_test": np.eye(4), "y_test": 3}, "y_test"),
     ],
 )
 def test_settings_that_make_no_sense(settings, told):

@@ -453,14 +453,10 @@ def recorded():
     y = rng.integers(0, 2, 200)
     X = pd.DataFrame(rng.normal(size=(200, 2)) + y[:, None], columns=["u", "v"])
     learners = {"bayes": GaussianNB(), "linear": LogisticRegression()}
-    refits = {
-        name: classay.record(learner, X, y, classay.Subsets(8, size=0.3), name=name, executor=1)
-        for name, learner in learners.items()
-    }
-    folds = {
-        name: classay.record(learner, X, y, classay.Folds(5), name=name, executor=1)
-        for name, learner in learners.items()
-    }
+    refits, folds = (
+        {name: classay.record(learner, X, y, scheme, name=name, executor=1) for name, learner in learners.items()}
+        for scheme in (classay.Subsets(8, size=0.3), classay.Folds(5))
+    )
     return X, y, refits, folds
 
 

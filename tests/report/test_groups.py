@@ -56,13 +56,3 @@ def test_with_time_the_baseline_is_not_compared(patients):
     X, y, _ = patients
     made = classay.characterize({"bayes": GaussianNB()}, X, y, time=np.arange(240), **FEW)
     assert "D201" in [each.code for each in made.report.unasked]
-
-
-@pytest.mark.parametrize("wrong", [{"rows": "x"}, {"splits": "x"}, {"y_test": 3}])
-def test_odd_numbers_are_refused(patients, wrong):
-    X, y, groups = patients
-    learners = {"a": GaussianNB(), "b": GaussianNB()}
-    with pytest.raises(InputError):
-        classay.characterize(
-            learners, X, y, **{**FEW, "groups": groups, "X_test": X[:60] if "y_test" in wrong else None, **wrong}
-        )

@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -49,12 +48,9 @@ def assay() -> classay.results.Characterization:
     return classay.characterize(learners, X, y, **SMALL)
 
 
-def test_every_learner_gives_figures(assay):
+def test_only_what_does_not_take_the_table_is_wrapped(assay):
     assert assay.report.failed == {}
     assert set(assay.learners) == {"names", "search", "boosting", "encoded", "bayes"}
-
-
-def test_only_what_does_not_take_the_table_is_wrapped(assay):
     wrapped = {name: one.wrapped for name, one in assay.learners.items() if one.wrapped}
     assert wrapped == {"bayes": "one-hot encoding of 1 column (hue), medians for missing numbers in 1 column (size)"}
 
@@ -68,14 +64,3 @@ def test_report_and_page_say_what_was_wrapped(assay, tmp_path):
 def test_a_wrapped_learner_gives_the_same_figures_as_one_wrapped_by_hand(assay):
     by_hand, by_trial = (assay.parts.predicted[name].labels for name in ("encoded", "bayes"))
     assert (by_hand == by_trial).all()
-
-
-def test_a_text_pipeline():
-    rng = np.random.default_rng(0)
-    words = {"music": ["play", "song", "jazz"], "travel": ["book", "flight", "train"]}
-    y = np.array(list(words))[rng.integers(2, size=160)]
-    texts = [f"please {words[label][rng.integers(3)]} it for me {place}" for place, label in enumerate(y)]
-    learner = make_pipeline(TfidfVectorizer(), LogisticRegression())
-    assay = classay.characterize({"words": learner}, pd.DataFrame({"text": texts}), y, **SMALL)
-    assert assay.report.failed == {}
-    assert assay.learners["words"].wrapped == "the column text as a series of strings"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from class_worlds import class_ranks, easy_and_hard, heavy_tails, twins
+from class_worlds import class_ranks, easy_and_hard, heavy_tails, led_scores, twins
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import poisson
@@ -30,15 +30,9 @@ from classay.expect import InputError
 from classay.intervals import Estimate
 
 
-def scores_of(n_classes=30, rows=6, lead=2.0, seed=0):
-    truth = np.repeat(np.arange(n_classes), rows)
-    noise = np.random.default_rng(seed).normal(size=(truth.size, n_classes))
-    return noise + lead * np.eye(n_classes)[truth], truth
-
-
 @pytest.fixture(scope="module")
 def curve():
-    return accuracy_curve(*scores_of(), marginal=True)
+    return accuracy_curve(*led_scores(), marginal=True)
 
 
 def test_it_covers_a_known_curve(curve):
@@ -61,16 +55,16 @@ def test_every_method_answers(method, curve):
     found = extrapolate(curve, 60, method=method)
     assert found.known
     assert abs(found.value - float(mean_top(2.0, 60))) < 0.15
-    fewest = extrapolate(accuracy_curve(*scores_of(n_classes=5, lead=1.0)), 6, method=method)
+    fewest = extrapolate(accuracy_curve(*led_scores(n_classes=5, lead=1.0)), 6, method=method)
     assert 0 <= fewest.low < fewest.high <= 1
-    scores, y = scores_of(n_classes=12, rows=6, lead=1.0)
+    scores, y = led_scores(n_classes=12, rows=6, lead=1.0)
     one_class = extrapolate(accuracy_curve(scores[y == 3], y[y == 3]), 100, method=method)
     assert math.isnan(one_class.value)
     assert (one_class.low, one_class.high) == (0, 1)
 
 
 def test_stretching_scores_changes_nothing(curve):
-    scores, y = scores_of()
+    scores, y = led_scores()
     stretch = np.random.default_rng(3).uniform(0.5, 2, size=(y.size, 1))
     other = accuracy_curve(scores * stretch + 5 * stretch, y, marginal=True)
     assert extrapolate(other, 100).value == pytest.approx(extrapolate(curve, 100).value, abs=1e-6)
@@ -98,10 +92,10 @@ def test_the_level_of_the_curve_is_that_of_every_interval(curve):
 
 
 def test_a_few_errors_leave_much_possible():
-    few = extrapolate(accuracy_curve(*scores_of(n_classes=6)), [12])
+    few = extrapolate(accuracy_curve(*led_scores(n_classes=6)), [12])
     assert few.back_tests == ()
     assert "too few for a back-test" in str(few)
-    scores, y = scores_of(n_classes=6, rows=3, lead=3.2, seed=1)
+    scores, y = led_scores(n_classes=6, rows=3, lead=3.2, seed=1)
     found = extrapolate(accuracy_curve(scores, y), 10**5)
     assert math.isnan(found.value)
     assert "not identified" in found.kind
@@ -166,7 +160,7 @@ def test_trust_ends_where_the_interval_reaches_too_far():
         ({"k": [60, 0]}, "at least 1"),
         ({"k": []}, "empty"),
         ({"k": 10, "curve": np.ones(3)}, "accuracy_curve"),
-        ({"k": 10, "curve": accuracy_curve(*scores_of(n_classes=4))}, "at least 5"),
+        ({"k": 10, "curve": accuracy_curve(*led_scores(n_classes=4))}, "at least 5"),
     ],
 )
 def test_bad_input(curve, arguments, words):
@@ -175,7 +169,7 @@ def test_bad_input(curve, arguments, words):
 
 
 def test_scores_that_are_only_an_order_are_said():
-    scores, y = scores_of()
+    scores, y = led_scores()
     shares = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore"):
         votes = np.log(np.round(shares, 1))  # as of ten trees: mostly −inf

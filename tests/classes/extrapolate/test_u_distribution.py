@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from class_worlds import led_scores
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, norm
@@ -18,15 +19,9 @@ from classay.expect import InputError
 from classay.intervals import Estimate
 
 
-def scores_of(n_classes=30, rows=6, lead=2.0, seed=0):
-    truth = np.repeat(np.arange(n_classes), rows)
-    noise = np.random.default_rng(seed).normal(size=(truth.size, n_classes))
-    return noise + lead * np.eye(n_classes)[truth], truth
-
-
 @pytest.fixture(scope="module")
 def curve():
-    return classay.accuracy_curve(*scores_of())
+    return classay.accuracy_curve(*led_scores())
 
 
 @pytest.fixture(scope="module")
@@ -160,7 +155,7 @@ def test_kept_rows_lose_what_the_model_says(curve):
 
 
 def test_what_is_known_makes_the_interval_narrower():
-    scores, y = scores_of(rows=20, lead=0.0)
+    scores, y = led_scores(rows=20, lead=0.0)
     # Classes differ much, so other classes are uncertain, and these are not.
     scores += np.where(y % 2, 0.5, 4.0)[:, None] * np.eye(30)[y]
     found = classay.accuracy_curve(scores, y).nested(33)
@@ -172,27 +167,24 @@ def test_what_is_known_makes_the_interval_narrower():
     json.dumps(found.to_dict(), allow_nan=False)
 
 
-def test_bad_input(distribution, curve):
-    with pytest.raises(InputError, match="`m`"):
-        distribution.top(0, 10)
-    with pytest.raises(InputError, match="at most 1e\\+12"):
-        distribution.accuracy(10**13)
-    with pytest.raises(InputError, match="function of an array of ranks"):
-        distribution.cost(10, np.eye(3))
-    with pytest.raises(InputError, match="one finite cost"):
-        distribution.cost(10, lambda rank: np.ones(2))
-    with pytest.raises(InputError, match="failed"):
-        distribution.cost(10, lambda rank: rank["a"])
-    with pytest.raises(InputError, match="between 0 and 1"):
-        distribution.largest(1.5)
-    with pytest.raises(InputError, match="kernel"):
-        curve.u_distribution("kernel")
-    with pytest.raises(InputError, match="at least 5"):
-        classay.accuracy_curve(*scores_of(n_classes=4)).u_distribution()
-    with pytest.raises(InputError, match="more than that"):
-        distribution.nested(30)
-    with pytest.raises(InputError, match="`most`"):
-        curve.crossing(curve, 2)
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (lambda curve, found: found.top(0, 10), "`m`"),
+        (lambda curve, found: found.accuracy(10**13), "at most 1e\\+12"),
+        (lambda curve, found: found.cost(10, np.eye(3)), "function of an array of ranks"),
+        (lambda curve, found: found.cost(10, lambda rank: np.ones(2)), "one finite cost"),
+        (lambda curve, found: found.cost(10, lambda rank: rank["a"]), "failed"),
+        (lambda curve, found: found.largest(1.5), "between 0 and 1"),
+        (lambda curve, found: curve.u_distribution("kernel"), "kernel"),
+        (lambda curve, found: classay.accuracy_curve(*led_scores(4)).u_distribution(), "at least 5"),
+        (lambda curve, found: found.nested(30), "more than that"),
+        (lambda curve, found: curve.crossing(curve, 2), "`most`"),
+    ],
+)
+def test_bad_input(curve, distribution, ask, words):
+    with pytest.raises(InputError, match=words):
+        ask(curve, distribution)
 
 
 # Where the curves of two classifiers cross

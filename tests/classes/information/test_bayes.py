@@ -3,6 +3,7 @@ import math
 
 import numpy as np
 import pytest
+from class_worlds import led_scores
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -162,10 +163,8 @@ def test_rows_alone():
 # `Curve.bayes_bound`
 
 
-def curve(n_classes=30, rows=6, lead=2.0, seed=0, **options):
-    rng = np.random.default_rng(seed)
-    y = np.repeat(np.arange(n_classes), rows)
-    return accuracy_curve(rng.normal(size=(y.size, n_classes)) + lead * np.eye(n_classes)[y], y, **options)
+def curve(n_classes=30, rows=6, lead=2.0, **options):
+    return accuracy_curve(*led_scores(n_classes, rows, lead), **options)
 
 
 def with_errors(n_classes=50, rows=10, wrong=182):

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from class_worlds import led_scores
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,11 +22,8 @@ from classay.classes.information.information import _correlation, _difference, i
 from classay.intervals import difference
 
 
-def curve(n_classes=30, rows=6, lead=2.0, seed=0, **options):
-    """Scores of the model itself: normal ones, and the true class ahead by `lead`; ι = lead²/2."""
-    rng = np.random.default_rng(seed)
-    y = np.repeat(np.arange(n_classes), rows)
-    return accuracy_curve(rng.normal(size=(y.size, n_classes)) + lead * np.eye(n_classes)[y], y, **options)
+def curve(n_classes=30, rows=6, lead=2.0, **options):
+    return accuracy_curve(*led_scores(n_classes, rows, lead), **options)
 
 
 @pytest.mark.parametrize("c", [-1.0, 0.0, 0.3, 2.0, 5.0])

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.naive_bayes import GaussianNB
+from started import started
 
 from classay import DriftMonitor
 from classay.cli.commands.drift import natural
@@ -229,15 +228,7 @@ def test_ctrl_c_keeps_what_is_done(folder):
     state = folder / "monitor.classay"
     for number in range(12, 60):  # of as many sizes, so that blocks of the reference are fitted for each
         table(60 + number, number).to_csv(folder / f"batch_{number}.csv", index=False)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "classay", "drift", *files(folder), "--state", str(state), "--json", *QUICK],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        # A shell that starts jobs in the background lets them ignore Ctrl-C, and so would what they start.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
+    process = started("-m", "classay", "drift", *files(folder), "--state", state, "--json", *QUICK)
     while not state.exists() and process.poll() is None:
         time.sleep(0.01)
     os.killpg(process.pid, signal.SIGINT)

@@ -28,8 +28,8 @@ tested = np.arange(3, 178, 4)
 BAYES = GaussianNB()
 
 
-def folds_record(cv=5, learner=BAYES, **options):
-    return record(learner, X, NAMES, Folds(cv), random_state=7, executor=1, **options)
+def folds_record(cv=5, learner=BAYES, tested=None, **options):
+    return record(learner, X, NAMES, Folds(cv, tested=tested), random_state=7, executor=1, **options)
 
 
 @pytest.mark.parametrize("given", [{}, {"groups": groups}, {"time": time}, {"sample_weight": np.linspace(0, 2, 178)}])
@@ -95,9 +95,9 @@ def test_the_record_says_which_rows_a_fit_predicted(tmp_path):
             classay.Labelings.from_file(header, {**arrays, **wrong})
 
 
-@pytest.mark.parametrize("measure", [classay.orientation, classay.stability])
+@pytest.mark.parametrize("measure", [classay.orientation, classay.stability, classay.judges])
 def test_measures_of_a_common_test_part_refuse_folds(measure):
-    with pytest.raises(InputError, match="each fit predicted only the rows of its own fold"):
+    with pytest.raises(InputError, match="only the rows of its own fold"):
         measure(folds_record())
     with pytest.raises(InputError, match="is not of Folds"):
         record(GaussianNB(), X, y, Subsets(2), 1, executor=1).out_of_fold()
@@ -168,6 +168,9 @@ def test_pairs_that_test_the_same_rows_give_a_record_for_every_measure():
     assert labelings.test_rows.tolist() == test.tolist()
     assert [rows.tolist() for rows in labelings.train_rows] == [rest[::2].tolist(), rest[1::2].tolist()]
     assert classay.stability(labelings).n_subsets == 2
+    out = labelings.out_of_fold()
+    assert np.array_equal(out.labels, labelings.labels[0, 0])
+    assert np.array_equal(out.probabilities, labelings.scores.values[0, 0])
 
 
 def test_learners_in_rounds_get_one_fold_each_before_the_second():
@@ -197,8 +200,12 @@ def test_learners_in_rounds_get_one_fold_each_before_the_second():
 
 
 @pytest.mark.parametrize(
-    ("cv", "words"),
+    ("given", "words"),
     [
+        ({"probes": "uniform"}, "neither `probes` nor `X_test`"),
+        ({"X_test": X, "y_test": NAMES}, "neither `probes` nor `X_test`"),
+        ({"tested": [200]}, "from 200 to 200; expected row numbers from 0 to 177"),
+        ({"cv": KFold(3, shuffle=True, random_state=0), "groups": groups}, "a group must be on one side only"),
         (1, "`cv` is 1; expected a whole number of at least 2"),
         ("kfold", "`cv` is 'kfold'; expected a scikit-learn splitter"),
         (3.5, "`cv` is 3.5; expected a scikit-learn splitter"),
@@ -212,35 +219,6 @@ def test_learners_in_rounds_get_one_fold_each_before_the_second():
         (GroupKFold(3), r"GroupKFold\(.*\) cannot split the 178 rows"),
     ],
 )
-def test_mistakes_get_a_sentence_before_any_fit(cv, words):
+def test_mistakes_get_a_sentence_before_any_fit(given, words):
     with pytest.raises(InputError, match=words):
-        record(GaussianNB(), X, y, Folds(cv))
-
-
-@pytest.mark.parametrize(
-    ("scheme", "options", "words"),
-    [
-        (Folds(), {"probes": "uniform"}, "neither `probes` nor `X_test`"),
-        (Folds(), {"X_test": X, "y_test": y}, "neither `probes` nor `X_test`"),
-        (Folds(tested=[200]), {}, "from 200 to 200; expected row numbers from 0 to 177"),
-        (Folds(KFold(3, shuffle=True, random_state=0)), {"groups": groups}, "a group must be on one side only"),
-    ],
-)
-def test_what_does_not_go_with_folds(scheme, options, words):
-    with pytest.raises(InputError, match=words):
-        record(GaussianNB(), X, y, scheme, **options)
-
-
-def test_pairs_that_test_the_same_rows_have_out_of_fold_predictions_too():
-    test = np.arange(0, 178, 3)
-    halves = [np.setdiff1d(np.arange(k, 178, 2), test) for k in (0, 1)]
-    labelings = folds_record([(half, test) for half in halves])
-    out = labelings.out_of_fold()
-    assert labelings.predicted is None
-    assert np.array_equal(out.labels, labelings.labels[0, 0])
-    assert np.array_equal(out.probabilities, labelings.scores.values[0, 0])
-
-
-def test_raters_must_have_rated_the_same_rows():
-    with pytest.raises(InputError, match="only the rows of its own fold"):
-        classay.judges(folds_record())
+        folds_record(**(given if isinstance(given, dict) else {"cv": given}))

@@ -180,13 +180,6 @@ def test_complete_keeps_as_much_as_any_choice(subsets, refits, seed):
 # Figures
 
 
-def test_test_accuracy_of_each_refit():
-    labelings = Labelings.from_arrays(ANSWERS, TRUTH)
-    assert labelings.test_accuracy.tolist() == [[1.0], [0.5], [0.5]]
-    gap = with_gaps([[1, 0], [1, 1]])
-    assert np.isnan(gap.test_accuracy).tolist() == [[False, True], [False, False]]
-
-
 def test_accuracy_by_hand():
     answers = np.array([[[0, 1, 1, 0], [0, 1, 0, 0]], [[1, 1, 1, 1], [1, 1, 1, 0]], [[0, 0, 1, 1], [0, 1, 1, 1]]])
     truth = np.array([0, 1, 1, 1])
