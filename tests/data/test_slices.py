@@ -239,6 +239,18 @@ def test_wrong_may_be_a_column_numbers_or_a_series():
         slices(shifted, pd.Series(wrong))
 
 
+@pytest.mark.parametrize("third", ["x3", "job"])
+def test_a_box_of_three_columns_is_found_as_one(third):
+    table = noise(6000)
+    inside = ((table.x1 > 0.3) & (table.x2 < 0) & (table.x3 > 0 if third == "x3" else table.job == "nurse")).to_numpy()
+    result = slices(table, errors(table, (inside, 0.5)))
+    assert [each.features for each in result.slices] == [tuple(sorted(("x1", "x2", third)))]
+    assert overlap(result.rows(0), inside) > 0.7
+    assert sorted(result.to_frame().loc[0, ["feature", "other_feature", "third_feature"]]) == sorted(
+        ("x1", "x2", third)
+    )
+
+
 def test_options_are_kept(planted):
     table, wrong, _, _ = planted
     assert {len(each.features) for each in slices(table, wrong, max_features=1).slices} == {1}
@@ -320,7 +332,7 @@ MISTAKES = {
     "`min_size` is 61 but the table has 60 rows": (TABLE, "vip", {"min_size": 61}),
     "`min_size` is 0": (TABLE, "vip", {"min_size": 0}),
     "`q` is 5": (TABLE, "vip", {"q": 5}),
-    "`max_features` is 3": (TABLE, "vip", {"max_features": 3}),
+    "`max_features` is 4": (TABLE, "vip", {"max_features": 4}),
     "`top` is 0": (TABLE, "vip", {"top": 0}),
     "`groups` has 2 values": (TABLE, "vip", {"groups": [1, 2]}),
     "contains list values": (pd.DataFrame({"a": [[1], [2]] * 30}), [True, False] * 30, {}),

@@ -80,10 +80,11 @@ class BinnedRows:
         sums = self.outcome.sums(cells, shape[0] * shape[1])
         return np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape), sums.reshape(shape)
 
-    def bin_counts(self, column: int) -> tuple[Counts, Sums]:
-        """Rows and outcome in each bin of a column."""
-        bins, n_bins = self.bins[column], self.columns[column].n_bins
-        return np.bincount(bins, minlength=n_bins), self.outcome.sums(bins, n_bins)
+    def bin_counts(self, column: int, box: Box = ()) -> tuple[Counts, Sums]:
+        """Rows and outcome in each bin of a column, inside the box."""
+        rows, n_bins = np.flatnonzero(self.inside(box)) if box else None, self.columns[column].n_bins
+        bins = self.bins[column] if rows is None else self.bins[column][rows]
+        return np.bincount(bins, minlength=n_bins), self.outcome.sums(bins, n_bins, rows)
 
 
 @dataclass(frozen=True)
@@ -131,11 +132,14 @@ def selections_of(binned: BinnedRows, place: int) -> Selections:
     return Selections(tuple(sides[row] for row in use), matrix, (matrix * (sizes > 0)) @ matrix.T > 0)
 
 
-def best_of_column(binned: BinnedRows, selections: Selections, place: int, min_rows: int) -> list[ScoredBox]:
-    """The best few boxes of one column, no two of them overlapping."""
-    sizes, sums = binned.bin_counts(place)
+def best_of_column(
+    binned: BinnedRows, selections: Selections, place: int, min_rows: int, box: Box = ()
+) -> list[ScoredBox]:
+    """The best few boxes of one column, no two of them overlapping: alone, or as one more side of a box."""
+    sizes, sums = binned.bin_counts(place, box)
     ratios = _large_ratios(binned, (selections.matrix @ sizes).astype(np.int64), selections.matrix @ sums, min_rows)
-    return _apart(ratios, selections)
+    best = _apart(ratios, selections)
+    return [(ratio, tuple(sorted((*box, *sides), key=lambda side: side.column))) for ratio, sides in best]
 
 
 def best_of_pair(

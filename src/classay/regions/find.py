@@ -1,9 +1,10 @@
-"""`find_regions`: where in a table an outcome is higher than elsewhere, as conditions on one or two columns.
+"""`find_regions`: where in a table an outcome is higher than elsewhere, as conditions on one to three columns.
 
-A region is a box: a range or a few categories of one column, or of each of two. The rows are split in two parts at
-random. All boxes are searched on the first part; the best of them, refined and without repetitions, are tested on the
-second, which the search has not seen. So p-values are valid however many boxes were searched, and only the
-false-discovery rate over the few that were tested needs correction.
+A region is a box: a range or a few categories of each of its columns. The rows are split in two parts at random. Boxes
+are searched on the first part: all of one column and of two, and in the best of these a third column (a beam search).
+The best of them, refined and without repetitions, are tested on the second part, which the search has not seen. So
+p-values are valid however many boxes were searched, and only the false-discovery rate over the few that were tested
+needs correction.
 
 Where the outcome has nothing to do with the columns, a region is reported in at most a share q of tables. Given the
 columns, the rows searched and their outcome, and the number of errors among the others, each choice of that many of
@@ -30,7 +31,7 @@ from numpy.typing import NDArray
 
 from .. import expect, seeds
 from ..arrays import Floats, Mask
-from .boxes import BinnedRows, Box, CodeRange, ScoredBox, best_of_column, best_of_pair, selections_of
+from .boxes import BinnedRows, Box, CodeRange, ScoredBox, Selections, best_of_column, best_of_pair, selections_of
 from .columns import Column, bin_column, checked_columns
 from .outcome import Outcome
 from .region import STANDS, AcceptedRegions, Region, TestedBox, conditions_of, rank_regions, tested_boxes
@@ -67,7 +68,7 @@ def search_options(
     frame: pd.DataFrame,
     without: str | None = None,
     columns: Iterable[str] | None = None,
-    max_features: int = 2,
+    max_features: int = 3,
     min_size: int | None = None,
     q: float = 0.05,
     top: int = 10,
@@ -77,7 +78,7 @@ def search_options(
     """The options of a search, checked against the table. `without` is a column not to search."""
     return SearchOptions(
         names=tuple(checked_columns(frame, columns, without)),
-        max_features=expect.one_of(max_features, "max_features", (1, 2)),
+        max_features=expect.one_of(max_features, "max_features", (1, 2, 3)),
         min_size=_min_size(len(frame), min_size),
         q=expect.fraction(q, "q"),
         top=expect.whole(top, "top", at_least=1),
@@ -183,7 +184,7 @@ MOST_EXAMINED = 1000
 
 
 def candidate_boxes(binned: BinnedRows, min_rows: int, max_features: int) -> tuple[tuple[Box, ...], int, int]:
-    """Search all columns, and pairs of those with the strongest effect alone.
+    """Search all columns, pairs of those with the strongest effect alone, and a third column in the best of the pairs.
 
     Returns the boxes to test, how many boxes were searched, and how many columns were paired.
     Boxes are ordered by their score, likelihood ratio − Σ 2·log(m·d) over their columns, m the number of selections of
@@ -207,7 +208,36 @@ def candidate_boxes(binned: BinnedRows, min_rows: int, max_features: int) -> tup
     scored = sorted(
         ((ratio - _penalty(box, penalties), box) for ratio, box in boxes), key=lambda scored_box: -scored_box[0]
     )
-    return _distinct(scored, binned, min_rows, penalties), n_searched, len(paired)
+    distinct = _distinct(scored, binned, min_rows, penalties)
+    if max_features > 2:
+        narrower, n_extended = _narrower(distinct, binned, selections, paired, min_rows, penalties)
+        n_searched += n_extended
+        if narrower:
+            scored = sorted([*narrower, *scored], key=lambda scored_box: -scored_box[0])
+            distinct = _distinct(scored, binned, min_rows, penalties)
+    return distinct, n_searched, len(paired)
+
+
+def _narrower(
+    boxes: tuple[Box, ...],
+    binned: BinnedRows,
+    selections: list[Selections],
+    paired: list[int],
+    min_rows: int,
+    penalties: list[float],
+) -> tuple[list[ScoredBox], int]:
+    """Boxes of two columns with one more, where that gains more than it would by chance; how many were searched."""
+    narrower: list[ScoredBox] = []
+    n_searched = 0
+    for box in (box for box in boxes if len(box) == 2):
+        score = _score(box, binned, penalties)
+        for place in sorted(set(paired) - {side.column for side in box}):
+            n_searched += len(selections[place].sides)
+            best = best_of_column(binned, selections[place], place, min_rows, box)
+            narrower += [
+                (new, longer) for ratio, longer in best if (new := ratio - _penalty(longer, penalties)) > score
+            ]
+    return narrower, n_searched
 
 
 def _distinct(scored: list[ScoredBox], binned: BinnedRows, min_rows: int, penalties: list[float]) -> tuple[Box, ...]:
@@ -232,17 +262,18 @@ def _distinct(scored: list[ScoredBox], binned: BinnedRows, min_rows: int, penalt
 
 
 def _simplest(box: Box, binned: BinnedRows, min_rows: int, penalties: list[float]) -> Box:
-    """The box, or one of its parts alone if that scores as well: a part that spans most of a column is not needed."""
-    boxes = [box, *((side,) for side in box if len(box) > 1)]
-    scores = []
-    for candidate in boxes:
-        mask = binned.inside(candidate)
-        size = int(np.count_nonzero(mask))
-        fits = min_rows <= size <= binned.n - min_rows
-        ratio = binned.outcome.likelihood_ratio(mask, np.ones_like(mask))
-        scores.append(ratio - _penalty(candidate, penalties) if fits else -math.inf)
+    """The box, or some of its sides alone if they score as well: a side that spans most of a column is not needed."""
+    boxes = [box, *(part for many in range(len(box) - 1, 0, -1) for part in combinations(box, many))]
+    scores = [_score(candidate, binned, penalties, min_rows) for candidate in boxes]
     best = max(range(len(boxes)), key=lambda place: (scores[place], place))
     return refine_edges(boxes[best], binned, min_rows) if best else box
+
+
+def _score(box: Box, binned: BinnedRows, penalties: list[float], min_rows: int = 0) -> float:
+    mask = binned.inside(box)
+    if not min_rows <= np.count_nonzero(mask) <= binned.n - min_rows:
+        return -math.inf
+    return binned.outcome.likelihood_ratio(mask, np.ones_like(mask)) - _penalty(box, penalties)
 
 
 def _penalty(box: Box, penalties: list[float]) -> float:

@@ -23,7 +23,8 @@ from .conditions import Condition, Range, short_text
 from .outcome import Outcome
 
 EDGES = ("feature", "low", "high", "values")
-CONDITION_COLUMNS = ("rank", "condition", *EDGES, *(f"other_{name}" for name in EDGES))
+PREFIXES = ("", "other_", "third_")
+CONDITION_COLUMNS = ("rank", "condition", *(f"{prefix}{name}" for prefix in PREFIXES for name in EDGES))
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class Region:
     def as_row(self) -> dict[str, Any]:
         """A row of a table: rank, conditions (`CONDITION_COLUMNS`) and figures, with the ends of the rate."""
         row: dict[str, Any] = {"rank": self.rank, "condition": self.condition}
-        for prefix, part in zip(("", "other_"), self.conditions):
+        for prefix, part in zip(PREFIXES, self.conditions):
             row[f"{prefix}feature"] = part.feature
             if isinstance(part, Range):
                 row |= {f"{prefix}low": part.low, f"{prefix}high": part.high}

@@ -21,7 +21,7 @@ def command(
     metric: str = "accuracy",
     min_effect: float = 0.0,
     columns: str | None = None,
-    max_features: int = 2,
+    max_features: int = 3,
     fail: bool = False,
     level: float = 0.95,
     seed: int = 0,

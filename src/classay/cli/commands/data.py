@@ -41,7 +41,7 @@ def command(
     wrong: str | None = None,
     confidence: str | None = None,
     columns: str | None = None,
-    max_features: int = 2,
+    max_features: int = 3,
     min_size: int | None = None,
     q: float = 0.05,
     top: int = 10,

@@ -1,4 +1,4 @@
-"""`slices`: where a classifier's errors concentrate, as conditions on one or two columns of a table.
+"""`slices`: where a classifier's errors concentrate, as conditions on one to three columns of a table.
 
 A slice is a region of the table in which the outcome is an error; `regions.find` describes how slices are found.
 """
@@ -60,7 +60,8 @@ class Slices(RegionRows, Result, chart="regions:slices_chart"):
     NOUN = "slices"
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per slice, by rank: its condition on one `feature`, or two (`other_…`), and its figures.
+        """One row per slice, by rank: its condition on one `feature`, two (`other_…`) or three (`third_…`), and its
+        figures.
 
         `low` and `high` are the ends of a range, missing if it is open; `values` lists the categories.
         """
@@ -89,7 +90,7 @@ def slices(
     wrong: Any,
     *,
     columns: Iterable[str] | None = None,
-    max_features: int = 2,
+    max_features: int = 3,
     min_size: int | None = None,
     q: float = 0.05,
     top: int = 10,
@@ -98,7 +99,7 @@ def slices(
     groups: Any = None,
     by_column: bool = False,
 ) -> Slices:
-    """Find where errors concentrate: ranges or categories of one or two columns with a higher error rate than the rest.
+    """Find where errors concentrate: ranges or categories of one to three columns with a higher error rate.
 
     Boxes are ranked on 60 % of the rows by the likelihood ratio of their error rate to the rest's, minus what the best
     of this many boxes would gain by chance. On the others, p = P(at least this many errors in the slice | its size,
@@ -120,7 +121,7 @@ def slices(
     table : any rows with numbers, categories, booleans or dates; missing counts as a value
     wrong : True where the classifier erred: an array, a Series, or the name of a column
     columns : names of columns to search; default all (except `wrong`)
-    max_features : 1 for single columns only, 2 for pairs too
+    max_features : 1 for single columns only, 2 for pairs too, 3 to search the best pairs for a third column
     min_size : fewest rows of a slice; default 0.5 % of the rows, at least 20 (fewer in small tables)
     q : the false-discovery rate, the share of reported slices that may be chance
     top : maximum number of slices to report

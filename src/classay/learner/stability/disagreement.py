@@ -1,4 +1,4 @@
-"""`Stability.regions`: where refits of a learner disagree most, as conditions on one or two columns.
+"""`Stability.regions`: where refits of a learner disagree most, as conditions on one to three columns.
 
 Neighbouring points share whatever the same few refits happened to do, so a region that stands out among some refits may
 not stand out among others. Therefore half of the refits and half of the points are searched, and the other refits on
@@ -53,7 +53,7 @@ class DisagreementRegions(RegionRows, Result, chart="regions:disagreement_bars")
     masks: tuple[Mask, ...] = field(repr=False)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per region, by rank: its condition on one `feature`, or two (`other_…`), and its figures.
+        """One row per region, by rank: its condition on one `feature`, two (`other_…`) or three (`third_…`).
 
         `low` and `high` are the ends of a range, `rate_low` and `rate_high` those of the interval of the rate.
         """

@@ -158,7 +158,7 @@ def compare(
     metric: str = "accuracy",
     min_effect: float = 0.0,
     columns: Iterable[str] | None = None,
-    max_features: int = 2,
+    max_features: int = 3,
     min_size: int | None = None,
     q: float = 0.05,
     level: float = 0.95,
@@ -193,7 +193,7 @@ def compare(
     metric : accuracy, balanced_accuracy, f1_macro or mcc, for `metric_difference`
     min_effect : drop in accuracy that does not matter, 0 to 1
     columns : names of columns of the table to search; default all
-    max_features : 1 for single columns only, 2 for pairs too
+    max_features : 1 for single columns only, 2 for pairs too, 3 to search the best pairs for a third column
     min_size : fewest items of a region; default 0.5 % of the items, at least 20
     q : the false-discovery rate of the regions
     level : confidence level of the intervals

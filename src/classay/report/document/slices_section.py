@@ -22,8 +22,8 @@ from .shown_rows import ShownRows, cell, columns_first, frame_sheet
 TITLE = "Where do errors concentrate? (slices)"
 MOST_IN_SLICE, MOST_COLUMNS = 15, 30
 FOUND = (
-    "Ranges and categories of one or two columns in which {} is wrong more often than elsewhere: found in one part of "
-    "the rows, confirmed in the others."
+    "Ranges and categories of one to three columns in which {} is wrong more often than elsewhere: found in one part "
+    "of the rows, confirmed in the others."
 )
 
 
