@@ -312,6 +312,7 @@ def test_characterize_texts():
     found = classay.characterize({"words": learner}, TEXTS, INTENTS, splits=4, repeats=1, n_probes=50, executor=1)
     assert found.report.figure("words", "accuracy").value > 0.9
     assert "text" in found.parts.data.X.columns
+    assert "series of strings" in found.learners["words"].wrapped
 
 
 def test_accuracy_curve_of_a_learner_of_texts():

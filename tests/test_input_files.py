@@ -17,6 +17,7 @@ from classay.cli.inputs import ranks_of
 from classay.engine import archive
 from classay.files import MissingFile, expect_file, quoted
 from classay.network.files.head_search import read_head
+from classay.network.files.weights import file_kind
 from classay.network.quality.labelled_rows import read_labelled_rows
 from classay.report.gates.check_file import read_check_file
 from classay.tables.read import read_table
@@ -51,6 +52,7 @@ READERS = {
     "test set": (read_labelled_rows, ".npz"),
     "record": (archive.read, ".classay"),
     "header": (archive.read_header, ".classay"),
+    **{f"network{suffix}": (file_kind, suffix) for suffix in (".pt", ".safetensors", ".onnx", ".npz")},
 }
 
 
@@ -61,18 +63,6 @@ def test_only_regular_files_are_read(tmp_path, name, kind):
     reader, suffix = READERS[name]
     with pytest.raises(InputError, match=WORDS[kind]):
         reader(odd_file(tmp_path, kind, suffix))
-
-
-@POSIX
-@pytest.mark.parametrize("suffix", [".pt", ".safetensors", ".onnx", ".npz"])
-def test_networks_too(tmp_path, suffix):
-    from classay.network.files.weights import file_kind
-
-    for kind, words in WORDS.items():
-        folder = tmp_path / kind
-        folder.mkdir()
-        with pytest.raises(InputError, match=words):
-            file_kind(odd_file(folder, kind, suffix))
 
 
 def test_what_is_said_of_a_path(tmp_path, monkeypatch):

@@ -13,6 +13,14 @@ NASTY = "a|b\n`c` <script>alert(1)</script> \u2028 \x07 *d* _e_ 🌲 שלום"
 STABILITY = Estimate(0.925, 0.9, 0.95, kind="over splits")
 
 
+PARTS = ("code", "level", "of", "title", "sentence", "value", "reference", "action")
+FINDINGS = (
+    ("L102", "warning", "tree", "Less stable", "tree is less stable.", STABILITY, "forest has 0.99", "Refit more."),
+    ("D101", "note", "data", "Suspects", f"12 rows look like {NASTY}.", exact(12.0), "3 by chance"),
+    ("L101", "fine", "tree", "Beats baseline", "tree beats the baseline.", exact(0.1), ""),
+)
+
+
 def small_report(**changes: Any) -> Report:
     bar = {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
@@ -39,36 +47,7 @@ def small_report(**changes: Any) -> Report:
     report = Report(
         title="Assay of forest|fire",
         about={"name": "forest|fire", "rows": 150, "columns": 4, "target": "kind", "classes": ["a", NASTY]},
-        findings=(
-            Finding(
-                code="L102",
-                level="warning",
-                of="tree",
-                title="Less stable",
-                sentence="tree is less stable.",
-                value=STABILITY,
-                reference="forest has 0.99",
-                action="Refit more.",
-            ),
-            Finding(
-                code="D101",
-                level="note",
-                of="data",
-                title="Suspects",
-                sentence=f"12 rows look like {NASTY}.",
-                value=exact(12.0),
-                reference="3 by chance",
-            ),
-            Finding(
-                code="L101",
-                level="fine",
-                of="tree",
-                title="Beats baseline",
-                sentence="tree beats the baseline.",
-                value=exact(0.1),
-                reference="",
-            ),
-        ),
+        findings=tuple(Finding(**dict(zip(PARTS, row))) for row in FINDINGS),
         unasked=(Unasked("C101", "More classes", "there are 2 classes"),),
         figures=(
             Figure("learner", "tree", "accuracy", Estimate(0.1 + 0.2, 0.25, 1 / 3)),

@@ -13,9 +13,8 @@ from planted import Rule, found, gaussians, not_drawn, table
 from sample import visible_words
 from scipy import sparse
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.naive_bayes import GaussianNB, MultinomialNB
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -325,18 +324,6 @@ def test_losses_of_an_audit_are_notes_of_the_page():
     audit = Audit("file", 121, 120, (), dropped_rows=(("without a label", 1, (7,)),))
     made, _ = found({"bayes": GaussianNB()}, replace(Data.of(X, y), as_read=audit), None, splits=4)
     assert made.report.about["notes"][0] == audit.losses[0]
-
-
-@pytest.mark.slow
-def test_texts_are_taken():
-    rng = np.random.default_rng(0)
-    y = rng.integers(2, size=160)
-    words = np.array([["sun", "rain"], ["light", "dark"], ["warm", "cold"]])
-    X = [f"the day was {words[0][k]} and {words[1][k]} and {words[2][rng.integers(2)]} {rng.integers(99)}" for k in y]
-    learners = {"text": make_pipeline(TfidfVectorizer(), MultinomialNB()), "tree": DecisionTreeClassifier()}
-    made, _ = found(learners, X, y, splits=4)
-    assert made.report.figure("text", "accuracy").value > 0.9
-    assert "series of strings" in made.learners["text"].wrapped
 
 
 @pytest.mark.parametrize(

@@ -7,22 +7,18 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from class_worlds import led_scores
 
 import classay as library
 from classay.data import text
 
 
-def scores_of(lead=2.0, n_classes=24, seed=0):
-    y = np.arange(3 * n_classes) % n_classes
-    return np.random.default_rng(seed).normal(size=(y.size, n_classes)) + lead * np.eye(n_classes)[y], y
-
-
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A folder with files of scores, in which the command runs, so that it can be written as in the docs."""
-    scores, y = scores_of()
+    scores, y = led_scores(24, 3)
     np.savez(tmp_path / "scores.npz", scores=scores, y=y)
-    other, _ = scores_of(1.0, seed=1)
+    other, _ = led_scores(24, 3, 1.0, seed=1)
     names = np.array([f"class {c}" for c in range(24)])
     np.savez(tmp_path / "other.npz", scores=other.astype(np.float32), y=names[y], classes=names)
     np.save(tmp_path / "scores.npy", scores)
@@ -90,7 +86,7 @@ def test_scores_beside_their_truth(measured, folder, truth):
 
 
 def test_several_sources_are_put_in_order(shown, measured, folder):
-    library.Ranks.from_scores(*scores_of(), name="my decoder").save("ranks.classay")
+    library.Ranks.from_scores(*led_scores(24, 3), name="my decoder").save("ranks.classay")
     out = shown("classes", "other.npz", "scores.npz", "scores.npz", "ranks.classay", "--k", "100")
     assert "Decoders, most information first" in out
     assert out.index("scores (2)") < out.index("other")
@@ -120,7 +116,7 @@ def test_a_method_can_be_asked_for(shown, folder):
 
 
 def test_ties(shown, measured, folder):
-    scores, y = scores_of()
+    scores, y = led_scores(24, 3)
     np.savez("hard.npz", scores=(scores == scores.max(axis=1, keepdims=True)), y=y)
     curves = {
         ties: measured("classes", "hard.npz", "--ties", ties)["sources"]["hard"]["curve"]["accuracy"][9]
@@ -138,29 +134,6 @@ def test_charts_are_saved(shown, folder):
     shown("classes", "scores.npz", "other.npz", "--k", "100", "--charts", "several")
     names = {path.name for path in (folder / "several").iterdir()}
     assert names == {f"{name}.{suffix}" for name in ("curves", "decoders") for suffix in ("svg", "png")}
-
-
-@pytest.mark.parametrize(
-    ("arrays", "message"),
-    [
-        ({"y": np.arange(71)}, "72 rows but `y` has 71 labels"),
-        ({"y": np.array(["a"] * 72)}, "numbered 0 to 23"),
-        ({"scores": np.full((72, 24), np.nan)}, "NaN"),
-        ({"classes": np.arange(7)}, "`classes` has 7 names"),
-        ({"scores": np.array([["a"] * 24] * 72)}, "not a table of numbers"),
-    ],
-)
-def test_bad_scores_get_a_sentence(refused, folder, arrays, message):
-    scores, y = scores_of()
-    np.savez("bad.npz", **({"scores": scores, "y": y} | arrays))
-    refused(message, "classes", "bad.npz", "--k", "100")
-
-
-def test_a_class_without_rows_and_scores_of_minus_infinity_are_taken(shown, folder):
-    scores, y = scores_of()
-    scores[0, 5] = -np.inf
-    np.savez("some.npz", scores=scores[y != 3], y=y[y != 3])
-    assert "1 of 24 classes have no test rows" in shown("classes", "some.npz", "--k", "100")
 
 
 @pytest.mark.parametrize(

@@ -47,13 +47,6 @@ def test_tables_splits_and_regressors(shown, files):
     assert "Ridge on" in shown("identify", *files, "--model", "Ridge(alpha=1.0)", "--blocked")
 
 
-def test_more_responses_than_rows(shown, tmp_path):
-    rng = np.random.default_rng(0)
-    np.save(tmp_path / "x.npy", x := rng.normal(size=(30, 2)))
-    np.save(tmp_path / "y.npy", x @ rng.normal(size=(2, 200)) + rng.normal(size=(30, 200)))
-    assert "Fit over 200 responses" in shown("identify", tmp_path / "x.npy", tmp_path / "y.npy")
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

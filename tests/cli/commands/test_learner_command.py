@@ -127,14 +127,6 @@ def test_mistakes_get_a_sentence(refused, arguments, message):
     refused(message, "learner", *arguments, "--quiet")
 
 
-def test_bad_files(refused, tmp_path, spam):
-    (tmp_path / "empty.csv").write_text("")
-    (tmp_path / "one.csv").write_text("a,y\n" + "\n".join(f"{i},spam" for i in range(30)))
-    refused("empty", "learner", tmp_path / "empty.csv")
-    refused("Did you mean type", "learner", spam, "--target", "tpye")
-    refused("1 class", "learner", tmp_path / "one.csv")
-
-
 def test_an_output_folder_that_cannot_be_is_refused_before_any_work(refused, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setattr("classay.engine.work.run", lambda *_, **__: pytest.fail("fitted"))
