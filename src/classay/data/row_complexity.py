@@ -99,19 +99,19 @@ class Complexity(Result, chart="complexity:COMPLEXITY"):
     ) -> WrongLabels:
         """Estimate how many labels are wrong, list those to check, and say whether labels limit the accuracy.
 
-        P(label = j | x) = (1 − ε)·q_j(x) + ε·(1 − q_j(x))/(K − 1): q are the class probabilities without wrong labels,
-        from distances to classes and to their nearest rows, and from a learner's probabilities if given; ε is the share
-        of wrong labels. P(wrong | x, label) is the second term over the sum. Rows are listed, at the lower end of the
-        interval of ε, as long as the mean of 1 − P(wrong) is at most `false_alarms`, and none that is likelier right,
-        also without the nearest rows. The interval is by profile likelihood.
+        P(label = j | x) = Σ_a q_a(x)·T_aj: q are the class probabilities without wrong labels, from distances to
+        classes and to their nearest rows, and from a learner's probabilities if given; T_aj is the share of class a
+        that is labelled j. Wrong labels are spread over the other classes, but for pairs of classes that have clearly
+        more of them in one direction. P(wrong | x, label) follows. Rows are listed as long as about `false_alarms` of
+        them have a right label, and none that is likelier right, also without the nearest rows. The interval is by
+        profile likelihood; where labels may be wrong in one direction, it includes what class distances alone show.
 
-        0: certainly right, 1: certainly wrong. If the interval of ε is wide, as with random labels, nothing is listed.
+        0: certainly right, 1: certainly wrong. Where wrong labels cannot be told from overlap, their number is unknown,
+        with the range that is possible, and nothing is listed; rows are ranked all the same (`suspects(60)`).
 
-        It misleads if wrong labels are not spread over the other classes: those that are always given to one similar
-        class look like overlap and are not counted; `in_any_direction` is then the range. Rows that are hard in a way
-        that neither distances nor neighbours show count as wrong labels; a learner's probabilities help. The stated
-        share of false alarms was exceeded with two classes: 15 % on small simulated tables, up to 32 % on spambase.
-        Check the rows before you change a label.
+        It misleads if two similar classes exchange labels: that looks like overlap and is not counted;
+        `in_any_direction` is then the range. Rows that are hard in a way that neither distances nor neighbours show
+        count as wrong labels; a learner's probabilities help. Check the rows before you change a label.
 
         Parameters
         ----------
@@ -149,13 +149,16 @@ class Complexity(Result, chart="complexity:COMPLEXITY"):
     ) -> pd.DataFrame:
         """Rows to check because their label may be wrong, the likeliest first, with the class they `likely` have.
 
-        At most a share of `false_alarms` of them should have the right label, if the model of `wrong_labels` holds;
-        `wrong` is the probability. Where wrong labels are indistinguishable from overlap, none is listed.
+        Without `n`, the rows that are `listed`: at most a share of `false_alarms` of them should have the right label,
+        if the model of `wrong_labels` holds. With `n`, so many rows, whether they are listed or not; `wrong` is the
+        probability.
         """
         labels = self.wrong_labels(probabilities, false_alarms)
-        rows = labels.listed if n is None else labels.listed[: expect.whole(n, "n", at_least=1)]
+        ranked = labels.to_frame()
+        rows = ranked["row"].to_numpy()[: labels.listed.size if n is None else expect.whole(n, "n", at_least=1)]
         table = self.table(rows)
         table["likely"], table["wrong"] = labels.likely[rows], labels.probability[rows]
+        table["listed"] = np.isin(rows, labels.listed)
         return table
 
     def versus(self, predictions: ArrayLike, level: float = 0.95) -> VersusBaseline:

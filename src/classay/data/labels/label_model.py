@@ -1,9 +1,12 @@
 """A model of labels that are wrong and of classes that overlap, fitted to all labels at once.
 
-P(label = j | x) = (1 − ε)·q_j(x) + ε·(1 − q_j(x))/(K − 1),
+P(label = j | x) = Σ_a q_a(x)·T_aj, T_aj = ε·p_aj for a ≠ j, the diagonal what is left,
 
-q(x) the probabilities of the K classes without wrong labels, ε the share of wrong ones. log q is linear in evidence
-against each class. Weights (none negative) and ε maximise the likelihood.
+q(x) the probabilities of the K classes without wrong labels, ε the share of wrong ones, p the pattern in which they
+occur. Wrong labels are anywhere, p_aj = 1/(K − 1), but for pairs of classes in which far more of them are of one class
+and labelled as the other: these have their own rate. log q is linear in evidence against each class, with the same
+weights for all classes, so a pair that is confused more than the evidence explains stands out. Weights (none negative),
+ε and the pattern maximise the likelihood.
 
 Evidence are distances of a row to the classes, distances to the nearest rows of each class (which see what class means
 cannot: a class of several clusters) and a learner's doubt, all without the row.
@@ -11,8 +14,8 @@ cannot: a class of several clusters) and a learner's doubt, all without the row.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,8 +34,13 @@ if TYPE_CHECKING:
 FAR = 1e3
 MOST_EVIDENCE = 0.95
 """Evidence counts up to this quantile of the gap between the nearest class and the next."""
-STEPS = 12
-MOST_WEIGHT, LEAST_WRONG = 50.0, 1e-6
+STEPS, TURNS, ENOUGH = 12, 12, 0.05
+"""Steps of a search, turns of a fit in turns, and what another turn must gain."""
+MOST_WEIGHT, LEAST_WRONG, LEAST_RIGHT = 50.0, 1e-6, 0.95
+PAIR, PRIOR = 2.0, 5.0
+"""What a pair must gain in log likelihood, besides that of so many pairs; rows by which free rates are drawn in."""
+MOST_PAIRED = 200
+"""Classes with more than this many are not looked at in pairs."""
 INFORMATIVE = 0.9999
 """The level at which evidence must predict labels better than class sizes do."""
 START_ROWS = 2000
@@ -79,17 +87,27 @@ def evidence_against(distances: Floats, unit: Unit) -> list[Floats]:
 
 @dataclass(frozen=True)
 class LabelModel:
-    """The fitted `parameters`, weights and then ε, with what they were fitted to: evidence and codes of the labels."""
+    """The fitted `parameters`, weights and then ε, and the pattern, with what they were fitted to: evidence and codes.
+
+    `pattern[a, j]` is the share of rows of class a that are labelled j, relative to ε; 0 on the diagonal.
+    """
 
     evidence: Floats
     codes: Ints
     parameters: Floats
+    pattern: Floats
     loss: float
 
     @property
     def wrong(self) -> float:
         """ε, the share of wrong labels."""
         return float(self.parameters[-1])
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Pairs of classes with a rate of their own: of the first, labelled as the second."""
+        usual = float(self.pattern[~np.eye(len(self.pattern), dtype=bool)].min())
+        return [(int(a), int(j)) for a, j in np.argwhere(self.pattern > usual * (1 + 1e-9))]
 
     @property
     def informative(self) -> bool:
@@ -109,48 +127,115 @@ def class_shares(weights: Floats, evidence: Floats) -> Floats:
     return shares
 
 
-def wrong_given_label(own: Floats, wrong: float, classes: int) -> Floats:
-    """P(wrong | row, label), `own` the share of the label's class without wrong labels."""
-    stray = wrong * (1 - own) / (classes - 1)
-    return np.asarray(stray / np.maximum((1 - wrong) * own + stray, 1e-300))
+def anywhere(classes: int) -> Floats:
+    """The pattern of labels that are wrong anywhere."""
+    return (1 - np.eye(classes)) / max(classes - 1, 1)
+
+
+def true_class(q: Floats, codes: Ints, wrong: float, pattern: Floats) -> tuple[Floats, Floats]:
+    """P(class | row, label), (rows, classes), and P(label | row)."""
+    joint = q * (wrong * pattern[:, codes].T)
+    rows = np.arange(codes.size)
+    joint[rows, codes] = q[rows, codes] * (1 - wrong * pattern.sum(axis=1)[codes])
+    chance = np.maximum(joint.sum(axis=1), 1e-300)
+    return joint / chance[:, None], chance
 
 
 def negative_log_likelihood(
-    parameters: Floats, evidence: Floats, codes: Ints, wrong: float | None
+    parameters: Floats, evidence: Floats, codes: Ints, pattern: Floats, wrong: float | None
 ) -> tuple[float, Floats]:
     """−log likelihood and its gradient; the last parameter is ε unless `wrong` fixes it."""
-    kinds, n, classes = evidence.shape
-    weights, share = parameters[:kinds], float(parameters[-1]) if wrong is None else wrong
-    q, rows = class_shares(weights, evidence), np.arange(n)
-    own = q[rows, codes]
-    chance = np.maximum((1 - share) * own + share * (1 - own) / (classes - 1), 1e-300)
-    by_own = ((1 - share) - share / (classes - 1)) / chance * own
-    gradient = [-float((by_own * (np.einsum("ij,ij->i", q, kind) - kind[rows, codes])).sum()) for kind in evidence]
+    kinds = len(evidence)
+    q, share = class_shares(parameters[:kinds], evidence), float(parameters[-1]) if wrong is None else wrong
+    true, chance = true_class(q, codes, share, pattern)
+    gradient = [float((true * kind).sum() - (q * kind).sum()) for kind in evidence]
     if wrong is None:
-        gradient.append(-float((((1 - own) / (classes - 1) - own) / chance).sum()))
+        own = q[np.arange(codes.size), codes]
+        stray = np.einsum("ij,ij->i", q, pattern[:, codes].T)
+        gradient.append(-float(((stray - own * pattern.sum(axis=1)[codes]) / chance).sum()))
     return -float(np.log(chance).sum()), np.array(gradient)
 
 
+def _minimised(start: Floats, evidence: Floats, codes: Ints, pattern: Floats, steps: int = 1000) -> OptimizeResult:
+    bounds = [(0.0, MOST_WEIGHT)] * len(evidence) + [(LEAST_WRONG, _most_wrong(pattern))]
+    return minimize(
+        negative_log_likelihood,
+        start,
+        args=(evidence, codes, pattern, None),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        options={"maxiter": steps},
+    )
+
+
+def _most_wrong(pattern: Floats) -> float:
+    """ε at most: as with random labels, or as a class has hardly any right label left."""
+    classes = len(pattern)
+    return min((classes - 1) / classes, LEAST_RIGHT / float(pattern.sum(axis=1).max()))
+
+
 def fit_labels(evidence: Floats, codes: Ints) -> LabelModel:
-    """The model of highest likelihood. With many rows the best start is found on some of them."""
+    """The model of highest likelihood, with as many pairs as it bears out. Starts are compared on some of many rows."""
     kinds, n, classes = evidence.shape
-    bounds = [(0.0, MOST_WEIGHT)] * kinds + [(LEAST_WRONG, (classes - 1) / classes)]
-
-    def fitted(start: Floats, rows: slice) -> OptimizeResult:
-        return minimize(
-            negative_log_likelihood,
-            start,
-            args=(evidence[:, rows], codes[rows], None),
-            jac=True,
-            method="L-BFGS-B",
-            bounds=bounds,
-        )
-
-    some = slice(None, None, max(1, n // START_ROWS))
-    fits = [fitted(np.append(np.full(kinds, weight / kinds), wrong), some) for weight, wrong in STARTS]
+    some, even = slice(None, None, max(1, n // START_ROWS)), anywhere(classes)
+    starts = [np.append(np.full(kinds, weight / kinds), wrong) for weight, wrong in STARTS]
+    fits = [_minimised(start, evidence[:, some], codes[some], even) for start in starts]
     best = min(fits, key=lambda fit: float(fit.fun))
-    best = best if some.step == 1 else fitted(best.x, slice(None))
-    return LabelModel(evidence, codes, best.x, float(best.fun))
+    best = best if some.step == 1 else _minimised(best.x, evidence, codes, even)
+    symmetric = LabelModel(evidence, codes, best.x, even, float(best.fun))
+    if classes > MOST_PAIRED or not symmetric.informative:
+        return symmetric
+    free = _alternated(LabelModel(evidence, codes, starts[0], even, np.inf), _free_rates)
+    paired = _alternated(replace(free, loss=np.inf), _paired_rates)
+    gained = (symmetric.loss - paired.loss) / max(len(paired.pairs), 1)
+    return paired if paired.pairs and gained > _bar(classes) else symmetric
+
+
+def _bar(classes: int) -> float:
+    """How much the log likelihood must gain for a pair to have its own rate, of so many that could."""
+    return PAIR + float(np.log(max(classes * (classes - 1), 1)))
+
+
+def _alternated(model: LabelModel, rates: Callable[[Floats], Floats]) -> LabelModel:
+    """The model with the pattern fitted, too: in turns, the parameters, and the rates from expected counts."""
+    for _ in range(TURNS):
+        fit = _minimised(model.parameters, model.evidence, model.codes, model.pattern, STEPS)
+        gained, model = model.loss - fit.fun, replace(model, parameters=fit.x, loss=float(fit.fun))
+        if gained < ENOUGH:
+            break
+        q = class_shares(model.parameters[:-1], model.evidence)
+        true, _ = true_class(q, model.codes, model.wrong, model.pattern)
+        counts = np.zeros_like(model.pattern)
+        np.add.at(counts.T, model.codes, true)  # of each class, labelled as each
+        table = rates(counts)
+        wrong = float((counts.sum(axis=1) @ table).sum() / counts.sum())
+        pattern = table / max(wrong, LEAST_WRONG)
+        parameters = np.append(model.parameters[:-1], min(max(wrong, LEAST_WRONG), _most_wrong(pattern)))
+        model = replace(model, parameters=parameters, pattern=pattern)
+    return model
+
+
+def _free_rates(counts: Floats) -> Floats:
+    """Shares of each class with each wrong label, drawn a little to the mean."""
+    off = np.where(np.eye(len(counts), dtype=bool), 0.0, counts)
+    usual = off.sum() / counts.sum() / max(len(counts) - 1, 1)
+    return np.where(off > 0, (off + PRIOR * usual) / (counts.sum(axis=1, keepdims=True) + PRIOR), 0.0)
+
+
+def _paired_rates(counts: Floats) -> Floats:
+    """Shares of each class with each wrong label: one rate, but for pairs in which that is far too low."""
+    same = np.eye(len(counts), dtype=bool)
+    rows = np.broadcast_to(counts.sum(axis=1, keepdims=True), counts.shape)
+    own = np.zeros_like(same)
+    for _ in range(TURNS):
+        usual = (counts[~own & ~same].sum() + 0.5) / max(float(rows[~own & ~same].sum()), 1.0) * rows
+        gain = counts * np.log(np.maximum(counts, 1e-12) / usual) - counts + usual
+        before, own = own, (counts > usual) & (gain > _bar(len(counts))) & ~same
+        if (own == before).all():
+            break
+    shares: Floats = np.where(own, counts, usual) / np.maximum(rows, 1e-12)
+    return np.where(same, 0.0, shares)
 
 
 def interval_of_wrong(model: LabelModel, most: float) -> tuple[Floats, Floats]:
@@ -158,13 +243,13 @@ def interval_of_wrong(model: LabelModel, most: float) -> tuple[Floats, Floats]:
 
     most : twice the difference of log likelihoods that still counts as plausible
     """
-    kinds, _, classes = model.evidence.shape
+    kinds = len(model.evidence)
 
     def refitted(wrong: float, weights: Floats) -> tuple[Floats, bool]:
         fit = minimize(
             negative_log_likelihood,
             weights,
-            args=(model.evidence, model.codes, wrong),
+            args=(model.evidence, model.codes, model.pattern, wrong),
             jac=True,
             method="L-BFGS-B",
             bounds=[(0.0, MOST_WEIGHT)] * kinds,
@@ -181,7 +266,7 @@ def interval_of_wrong(model: LabelModel, most: float) -> tuple[Floats, Floats]:
             inside, outside = (middle, outside) if plausible else (inside, middle[-1])
         return inside
 
-    low, high = end(LEAST_WRONG), end((classes - 1) / classes)
+    low, high = end(LEAST_WRONG), end(_most_wrong(model.pattern))
     return np.append(low[:-1], 0.0) if low[-1] == LEAST_WRONG else low, high
 
 

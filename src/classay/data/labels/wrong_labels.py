@@ -23,7 +23,16 @@ from ...inputs import encode
 from ...intervals import Estimate, exact, of_proportion
 from ...result import Result
 from ...seeds import generator
-from .label_model import CELLS, Evidence, NearestRows, class_shares, fit_labels, interval_of_wrong, wrong_given_label
+from .label_model import (
+    CELLS,
+    Evidence,
+    LabelModel,
+    NearestRows,
+    class_shares,
+    fit_labels,
+    interval_of_wrong,
+    true_class,
+)
 
 if TYPE_CHECKING:
     from ..row_complexity import Complexity
@@ -41,6 +50,10 @@ LEAST_ROWS = 1000
 """The model is fitted on as many rows as have `CELLS` distances, at least this many, drawn at random."""
 MOST_SHOWN = 15
 """Rows in the chart."""
+CAUTION = 0.3
+"""Rows that are hard are less rare than the model has them: lists keep the stated rate at this share of it (tuned)."""
+MOST_NAMED = 3
+"""Pairs of classes that are named."""
 LEAST_LISTED = 0.5
 """A label that is more likely right than wrong is not listed, even if the list could bear it."""
 
@@ -162,31 +175,41 @@ def wrong_labels(
     rows = np.sort(rows[: max(LEAST_ROWS, CELLS // result.classes.size)])
     evidence = Evidence(result, shares, NearestRows.among(result.evidence, result.distance, everything))
     model = fit_labels(evidence.fitted_on(rows), codes[rows])
-    ends = interval_of_wrong(model, TWICE * chi2.ppf(level, 1))
-    low, high = (float(end[-1]) for end in ends) if model.informative else (0.0, 1 - 1 / result.classes.size)
-    if high - low > TOO_WIDE:
-        unknown = Estimate(math.nan, low, high, level, OVERLAP)
-        return _nothing(result, unknown, shares is not None, false_alarms)
-    wrong = Estimate(model.wrong, low, high, level, "profile likelihood, wrong labels anywhere")
+    plausible = TWICE * chi2.ppf(level, 1)
+    ends = interval_of_wrong(model, plausible)
+    likely, lead, (cautious, most, probability) = _posteriors(
+        evidence, (*ends, model.parameters), model.pattern, everything, codes
+    )
+    # By class distances alone: neighbours, and a learner, take labels that are wrong in one direction for overlap.
+    alone = Evidence(result, None, None)
+    apart = fit_labels(alone.fitted_on(rows), codes[rows])
+    seen, led, (distant,) = _posteriors(alone, [apart.parameters], apart.pattern, everything, codes)
+    one_way = [
+        _one_way(ahead[everything] < 0, other[everything], codes[everything], result.classes.size) / everything.size
+        for ahead, other in ((lead, likely), (led, seen))
+    ]
+    wrong = _share(model, ends, apart, one_way, plausible, level)
+    probability[~usable] = np.nan
     # Of all rows: the number in these data, when the model was fitted on a sample of them.
     rows_used = everything.size
-    number = Estimate(rows_used * wrong.value, rows_used * low, rows_used * high, level, wrong.kind)
-    likely, lead, (cautious, most, probability) = _posteriors(evidence, (*ends, model.parameters), everything, codes)
-    probability[~usable] = np.nan
+    number = Estimate(rows_used * wrong.value, rows_used * wrong.low, rows_used * wrong.high, level, wrong.kind)
     predicted = encode(result.predicted, result.classes) if shares is None else shares.argmax(axis=1)
     errors = usable & (predicted != codes)
     doubted = of_proportion(int((lead[everything] < 0).sum()), rows_used, level)
     in_any_direction = Estimate(
-        math.nan, number.low, rows_used * max(high, doubted.high), level, "wrong in any direction"
+        math.nan, number.low, rows_used * max(wrong.high, doubted.high), level, "wrong in any direction"
     )
+    # Rows may be near each other for another reason than their class, such as messages with the same signature: a
+    # label is listed only if distances to the classes (and the learner) do not take it for right.
+    confirmed = np.where(distant > LEAST_LISTED, cautious, 0.0) if shares is None and apart.informative else cautious
     return WrongLabels(
         probability=probability,
         likely=np.where(usable, result.classes[likely], result.nearest),
         labels=result.labels,
-        listed=_listed(_confirmed(cautious, evidence, everything, rows, codes), false_alarms),
+        listed=_listed(confirmed, CAUTION * false_alarms) if wrong.known else np.empty(0, dtype=np.int64),
         number=number,
         share=wrong,
-        ceiling=Estimate(1 - wrong.value, 1 - high, 1 - low, level, wrong.kind),
+        ceiling=Estimate(1 - wrong.value, 1 - wrong.high, 1 - wrong.low, level, wrong.kind),
         in_any_direction=in_any_direction,
         errors=int(errors.sum()),
         explained=_explained(probability[errors], cautious[errors], most[errors], wrong),
@@ -194,15 +217,62 @@ def wrong_labels(
         used=_used(shares is not None),
         weights=tuple(model.parameters[:-1].tolist()),
         notes=(
-            "Wrong labels that are always given to one similar class look like overlap and are not counted; with them, "
-            f"between {in_any_direction.low:.0f} and {in_any_direction.high:.0f} labels may be wrong.",
+            *_directions(model, result.classes),
+            "Wrong labels that are exchanged between two similar classes look like overlap and are not counted; with "
+            f"them, between {in_any_direction.low:.0f} and {in_any_direction.high:.0f} labels may be wrong.",
             *_unjudged(codes.size - rows_used),
         ),
     )
 
 
+def _share(
+    model: LabelModel,
+    ends: tuple[Floats, Floats],
+    apart: LabelModel,
+    one_way: Sequence[float],
+    plausible: float,
+    level: float,
+) -> Estimate:
+    """ε with its interval; unknown where wrong labels cannot be told from overlap.
+
+    If labels are wrong in one direction, or may be, what class distances alone show is possible as well.
+    """
+    low, high = (float(end[-1]) for end in ends)
+    if not model.informative:
+        return Estimate(math.nan, 0.0, 1 - 1 / len(model.pattern), level, OVERLAP)
+    directed = bool(model.pairs) or one_way[0] > high
+    if directed:
+        others = interval_of_wrong(apart, plausible)
+        low, high = min(low, float(others[0][-1])), max(high, float(others[1][-1]), *one_way)
+    if high - low > TOO_WIDE or (directed and not model.pairs):
+        return Estimate(math.nan, low, high, level, OVERLAP)
+    kind = "of one class and labelled as another" if model.pairs else "wrong labels anywhere"
+    return Estimate(model.wrong, low, high, level, f"profile likelihood, {kind}")
+
+
+def _one_way(doubted: Mask, likely: Ints, codes: Ints, classes: int) -> float:
+    """How many labels may be wrong in one direction: rows that look like a class and are labelled as another, less
+    those the other way round, with two standard errors, for the pairs in which the difference is larger than that.
+
+    Where classes overlap, rows of both look like the other.
+    """
+    table = np.zeros((classes, classes))
+    np.add.at(table, (likely[doubted], codes[doubted]), 1)
+    more, error = table - table.T, 2 * np.sqrt(table + table.T)
+    return float(np.where(more > error, more + error, 0.0).sum())
+
+
+def _directions(model: LabelModel, classes: NDArray[Any]) -> list[str]:
+    """The pairs of classes with many wrong labels in one direction, in words."""
+    if not model.pairs:
+        return []
+    named = [f"{classes[a]!s} labelled as {classes[j]!s}" for a, j in model.pairs[:MOST_NAMED]]
+    more = f" and {len(model.pairs) - MOST_NAMED} more pairs" if len(model.pairs) > MOST_NAMED else ""
+    return [f"Many of the wrong labels are of one class and given to another: {', '.join(named)}{more}."]
+
+
 def _posteriors(
-    evidence: Evidence, fits: Sequence[Floats], rows: Ints, codes: Ints
+    evidence: Evidence, fits: Sequence[Floats], pattern: Floats, rows: Ints, codes: Ints
 ) -> tuple[Ints, Floats, list[Floats]]:
     """For these rows, 0 elsewhere: the likeliest other class, by how much the label is likelier, P(wrong) by each fit.
 
@@ -214,26 +284,12 @@ def _posteriors(
         at_label = (np.arange(place.size), codes[place])
         for probability, parameters in zip(probabilities, fits):
             q = class_shares(parameters[:-1], against)
-            probability[place] = wrong_given_label(q[at_label], parameters[-1], q.shape[1])
+            true, _ = true_class(q, codes[place], parameters[-1], pattern)
+            probability[place] = 1 - true[at_label]
         own, q[at_label] = q[at_label], -1.0
-        likely[place], lead[place] = q.argmax(axis=1), own - q.max(axis=1)
+        lead[place] = own - q.max(axis=1)
+        likely[place] = (q * pattern[:, codes[place]].T).argmax(axis=1)
     return likely, lead, probabilities
-
-
-def _confirmed(probability: Floats, evidence: Evidence, everything: Ints, sample: Ints, codes: Ints) -> Floats:
-    """The probabilities, 0 where distances to the classes (and the learner) alone take the label for right.
-
-    Rows may be near each other for another reason than their class, such as messages with the same signature: then
-    only their neighbours speak against the label. Nothing changes if that evidence alone cannot predict labels.
-    """
-    if evidence.nearest is None:
-        return probability
-    alone = Evidence(evidence.result, evidence.shares, None)
-    model = fit_labels(alone.fitted_on(sample), codes[sample])
-    if not model.informative:
-        return probability
-    *_, (without_neighbours,) = _posteriors(alone, [model.parameters], everything, codes)
-    return np.where(without_neighbours > LEAST_LISTED, probability, 0.0)
 
 
 def _explained(middle: Floats, least: Floats, most: Floats, wrong: Estimate) -> Estimate:
@@ -242,8 +298,8 @@ def _explained(middle: Floats, least: Floats, most: Floats, wrong: Estimate) -> 
     It is at least as uncertain as ε, relatively; and how many labels are wrong varies as coins with these
     probabilities do.
     """
-    if not middle.size:
-        return Estimate(math.nan, 0.0, 1.0, wrong.level, "no errors")
+    if not middle.size or not wrong.known:
+        return Estimate(math.nan, 0.0, 1.0, wrong.level, "no errors" if wrong.known else wrong.kind)
     value = float(middle.mean())
     chance = norm.ppf((1 + wrong.level) / 2) * math.sqrt(float((middle * (1 - middle)).sum())) / middle.size
     below = max(value - float(least.mean()), value * (1 - wrong.low / wrong.value))
