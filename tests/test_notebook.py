@@ -6,7 +6,6 @@ import base64
 import json
 import re
 from dataclasses import dataclass
-from html.parser import HTMLParser
 from pathlib import Path
 
 import altair as alt
@@ -17,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nbclient import NotebookClient
+from outline import Outline
 
 import classay
 from classay import printable
@@ -40,23 +40,6 @@ class Named(Result):
 
     def __str__(self) -> str:
         return self.text
-
-
-class Tags(HTMLParser):
-    """The tags and the text of a page."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.tags, self.attributes, self.text = [], [], []
-        self.feed(page)
-        self.close()
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += [name for name, _ in attrs]
-
-    def handle_data(self, data):
-        self.text.append(data)
 
 
 def stability() -> classay.results.Stability:
@@ -98,15 +81,15 @@ HOSTILE = st.text() | st.sampled_from(
 @given(text=HOSTILE, names=st.lists(HOSTILE, min_size=1, max_size=4, unique=True), value=HOSTILE | st.floats())
 def test_no_name_becomes_markup(text, names, value):
     page = Named(text, tuple(names), (value,) * len(names))._repr_html_()
-    seen = Tags(page)
-    assert set(seen.tags) <= ALLOWED
-    assert set(seen.attributes) <= {"class", "style", "border", "src", "alt"}
+    seen = Outline(page).elements
+    assert {tag for tag, _ in seen} <= ALLOWED
+    assert {name for _, attributes in seen for name in attributes} <= {"class", "style", "border", "src", "alt"}
     json.dumps(page, ensure_ascii=False).encode()  # as a message to the browser
 
 
 def test_what_was_escaped_reads_as_it_was_given():
     page = Named("<b>a</b> & c.", ("<i>",), ("x < y",))._repr_html_()
-    assert {"<b>a</b> & c.", "<i>", "x < y"} <= set(Tags(page).text)
+    assert {"<b>a</b> & c.", "<i>", "x < y"} <= set(Outline(page).text)
 
 
 def test_the_same_result_is_the_same_page():

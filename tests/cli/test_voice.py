@@ -15,6 +15,7 @@ import tokenize
 from pathlib import Path
 
 import pytest
+from started import started
 
 from classay.cli import app as application
 from classay.cli import console
@@ -282,12 +283,10 @@ TALKATIVE = {
 def test_what_learners_print_is_not_among_the_results(workers):
     learners = [word for learner in TALKATIVE for word in ("-l", learner)]
     command = ["learner", "iris", *learners, "--samples", "3", "-r", "1", "-q", "--json", "--workers", workers]
-    done = subprocess.run(
-        [sys.executable, "-m", "classay", *command], capture_output=True, text=True, check=True, timeout=120
-    )
-    assert list(json.loads(done.stdout)["learners"]) == list(TALKATIVE)
+    out, err = started("-m", "classay", *command).communicate(timeout=120)
+    assert list(json.loads(out)["learners"]) == list(TALKATIVE)
     for printed in TALKATIVE.values():
-        assert printed in done.stderr
+        assert printed in err
 
 
 @pytest.mark.slow

@@ -385,7 +385,7 @@ def test_many_classes():
         ({"test_size": 2}, "test_size"),
         ({"retrains": 1}, "retrains"),
         ({"X_test": np.eye(4)}, "belong together"),
-        ({"X_test": np.eye(4), "y_test": 3}, "y_test"),
+        ({"X_test": gaussians(60)[0], "y_test": 3}, "y_test"),
     ],
 )
 def test_settings_that_make_no_sense(settings, told):

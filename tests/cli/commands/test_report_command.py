@@ -171,17 +171,6 @@ def test_mistakes_are_reported_before_any_fit(typed, refused, ovens, tmp_path, m
     assert (tmp_path / "taken.html").read_text() == "mine"
 
 
-def test_a_folder_that_cannot_be_written_to(typed, ovens, tmp_path, monkeypatch):
-    def refuse(self, *_, **__):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr("pathlib.Path.touch", refuse)
-    code, _, err = typed("report", ovens, *QUICK, "-o", "a.html", "--quiet")
-    assert code == 2
-    assert "Permission denied" in err
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.slow
 def test_force_replaces_a_file(typed, ovens, tmp_path):
     (tmp_path / "ovens.html").write_text("old")

@@ -4,9 +4,9 @@ import itertools
 import json
 import math
 import re
-from html.parser import HTMLParser
 
 import pytest
+from outline import Outline
 from sample import LEARNERS, NASTY, nasty_data_report, nasty_report, sample_report
 
 from classay.intervals import Estimate, exact
@@ -18,45 +18,6 @@ from classay.report.export.json_format import document, report_from
 from classay.report.export.page import Names, render
 
 EMPTY = Report("None", {}, (), (), (), (), {}, {})
-
-
-class Outline(HTMLParser):
-    """What a browser would make of a page: its elements with attributes, and the text outside of scripts."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.text: list[str] = []
-        self.scripts: list[str] = []
-        self.inside = ""
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-        if tag in ("script", "style"):
-            self.inside = tag
-            self.scripts.append("")
-
-    def handle_endtag(self, tag):
-        if tag == self.inside:
-            self.inside = ""
-
-    def handle_data(self, data):
-        if self.inside:
-            self.scripts[-1] += data
-        else:
-            self.text.append(data)
-
-    @property
-    def words(self) -> str:
-        return " ".join(" ".join(self.text).split())
-
-    def all(self, tag: str, **attributes: str) -> list[dict[str, str | None]]:
-        return [
-            found
-            for name, found in self.elements
-            if name == tag and all(found.get(key.rstrip("_")) == value for key, value in attributes.items())
-        ]
 
 
 @pytest.fixture(scope="module")
