@@ -52,10 +52,8 @@ def test_tables_splits_and_regressors(shown, files):
     [
         (["--model", "rigde"], "Did you mean ridge"),
         (["--folds", "40"], "fewer folds, at most 30"),
-        (["--folds", "1"], "at least 2"),
         (["--model", "GaussianNB"], "is a classifier; expected a regressor"),
         (["--test-size", "59"], "59 of 60"),
-        (["--test-size", "-1"], "between 0 and 1"),
         (["--level", "95"], "`level` is 95"),
         (["--seed", "-1"], "random_state"),
     ],
@@ -68,11 +66,7 @@ def test_mistakes_get_a_sentence(refused, files, arguments, message):
     ("name", "content", "message"),
     [
         ("none.npy", None, "There is no file"),
-        ("short.npy", np.ones((59, 2)), "60 rows but `responses` has 59; they must match"),
-        ("gap.npy", np.where(np.arange(60) == 7, np.nan, np.arange(60.0)), "NaN (missing) in row 7"),
-        ("same.npy", np.ones(60), "All 60 rows of `responses` are the same"),
         ("words.npy", np.array(["a"] * 60), "not a table of numbers"),
-        ("deep.npy", np.ones((60, 2, 2)), "Flatten each row"),
         ("objects.npy", np.array([{}] * 60), "Python objects"),
         ("torn.npy", "\x93NUMPY", "Python objects"),
         ("text.csv", "a\n" + "x\n" * 60, "not numbers"),

@@ -219,7 +219,6 @@ def test_a_whole_network_that_is_trusted(classay, folder):
         (["none.pt", "--weights-only"], "File not found: 'none.pt'"),
         (["net.pt"], "Name its architecture"),
         (["sound.pt", *NO_INPUT, "--builder", "mynets_of_the_command:sound"], "--input is missing"),
-        (["net.pt", "--input", "1x6x6"], "Name its architecture"),
         (["net.pt", "--input", "3x"], "such as 3x32x32"),
         (["net.pt", "--input", "3x0x2"], "at least 1"),
         (["net.pt", "--input", "1x6x6", "--builder", "mynets_of_the_command:make_net"], "Add --allow-import"),
