@@ -17,7 +17,8 @@ def page() -> str:
     parts = [
         "# Findings",
         "Every finding that [a report](report.md) can have. Codes are stable over versions. A finding is a *warning* "
-        "or a *note* when its rule holds; otherwise it is *fine*. If a rule could not be checked, the report says why.",
+        "or a *note* when its rule holds, *unknown* if rows cannot decide; otherwise it is *fine*, with the effect "
+        "that would have been seen. If a rule could not be checked, the report says why.",
     ]
     for letter, subject in SUBJECTS.items():
         parts.append(f"## {subject}")

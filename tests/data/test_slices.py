@@ -8,6 +8,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from classay.data.model.error_slices import slices
 from classay.expect import InputError
@@ -283,12 +284,22 @@ def test_nothing_wrong_is_said():
     json.dumps(result.to_dict(), allow_nan=False)
 
 
+def test_a_no_says_what_would_have_been_found():
+    """A twentieth of 2,000 rows: k of 100 errors there, 200 in all, is enough, and k − 1 is not."""
+    result = slices(noise(2000), np.arange(2000) % 10 == 0)
+    k = round(100 * result.visible)
+    tables = ([[more, 100 - more], [200 - more, 1700 + more]] for more in (k - 1, k))
+    less, enough = (stats.chi2_contingency(each, correction=False, lambda_=0).statistic for each in tables)
+    assert less < 60 <= enough
+    assert f"error rate of about {result.visible:.2f} would have been found" in str(result)
+
+
 @pytest.mark.parametrize("n", [2, 3, 5, 12, 40])
 @pytest.mark.parametrize("n_wrong", [1, 2])
 def test_small_tables_have_an_answer(n, n_wrong):
     wrong = np.arange(n) < min(n_wrong, n - 1)
     result = slices(pd.DataFrame({"a": range(n), "b": list("xy" * n)[:n]}), wrong)
-    assert str(result)
+    assert "too few errors" in str(result)
     assert result.n_errors == wrong.sum()
 
 

@@ -155,6 +155,10 @@ def test_all_is_well_says_so():
     outline = Outline(render(sample_report(findings=fine)))
     assert "No check found a problem." in outline.words
     assert any("open" in found for found in outline.all("details", class_="passed"))
+    unknown = tuple(dataclasses.replace(each, level="unknown") for each in fine)
+    words = Outline(render(sample_report(findings=unknown))).words
+    assert "0 checks passed 1 not decided" in words
+    assert "Not decided (1)" in words
 
 
 def assert_only_text(outline):

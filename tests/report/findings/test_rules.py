@@ -44,7 +44,7 @@ def test_a_rule_says_what_it_asks_and_when_the_answer_is_a_warning_or_a_note(rul
     assert f"### {rule.code} {rule.title} {{ #{rule.code} }}\n\n{question}\n" in page
     assert inspect.getdoc(rule.check) == question
     levels = {outcome["level"] for outcome in WORDING[rule.code].values() if isinstance(outcome, dict)}
-    named = {"warning": "*A warning ", "note": "*A note ", "fine": "*Fine "}
+    named = {"warning": "*A warning ", "note": "*A note ", "unknown": "*Unknown ", "fine": "*Fine "}
     assert levels == {level for level, text in named.items() if text in rest}
 
 

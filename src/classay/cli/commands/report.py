@@ -28,7 +28,7 @@ from .network import Architecture, measure_networks
 NUMBERS = ("--budget", "--splits", "--repeats", "--rows", "--n-probes", "--retrains")
 NOT_REPEATED = ("--store",)
 """Options that the printed command leaves out: with the same store, a rerun would only reread its fits."""
-MARKS = {"warning": "bold red", "note": "yellow"}
+MARKS = {"warning": "bold red", "note": "yellow", "unknown": "magenta"}
 
 
 def _print_schema(wanted: bool) -> None:

@@ -1,4 +1,7 @@
-"""The form of every check's result: what was looked at, and for each of them whether something was found."""
+"""The form of every check's result: what was tried, whether something was found, and how large it may be.
+
+The verdict is found, no, or undecided; no is a statement only with the largest effect that remains possible.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +36,16 @@ class Check(Result):
         """Of the check as a whole: found, undecided or no."""
         verdicts = {looked.verdict for looked in self.looked_at()}
         return next((verdict for verdict in (FOUND, UNDECIDED) if verdict in verdicts), NOTHING)
+
+    @property
+    def tried(self) -> tuple[str, ...]:
+        """The names of everything that was looked at."""
+        return tuple(looked.name for looked in self.looked_at())
+
+    def largest(self, figure: str) -> Estimate | None:
+        """The largest effect seen, by this figure; its upper end is the largest that remains possible."""
+        known = [looked.figures[figure] for looked in self.looked_at() if figure in looked.figures]
+        return max(known, key=lambda effect: effect.value, default=None)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per figure of what was looked at: name, verdict, figure, value, low, high, level, kind."""

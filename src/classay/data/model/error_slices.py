@@ -29,6 +29,8 @@ RENAMED = {"total": "errors", "rate": "error_rate", "excess": "excess_errors"}
 """Figures of a region, as they are called of errors."""
 FIGURES = ["size", "share", "errors", "table_rate", "error_rate", "rate_low", "rate_high", "rest_rate", "lift"]
 FIGURES += ["p_value", "q_value", "excess_errors", "nested_under", "complement", "value"]
+VISIBLE = 60.0
+"""Likelihood ratio in all rows of a slice of one column that is found in about 80 % of tables."""
 BY_COLUMN = ("column", "condition", "size", "error_rate", "rest_rate", "p_value", "q_value", "stands_out")
 
 
@@ -67,6 +69,17 @@ class Slices(RegionRows, Result, chart="regions:slices_chart"):
         """
         return regions_frame(self.slices, FIGURES, RENAMED)
 
+    @property
+    def visible(self) -> float:
+        """About the error rate from which a twentieth of the rows, by one column, is found in 80 % of tables.
+
+        Infinite if all errors in these rows would not be enough. By groups, more may be needed.
+        """
+        size = max(self.n_rows // 20, self.min_size)
+        counts = np.arange(min(size, self.n_errors) + 1)
+        ratios = BinaryOutcome(np.arange(self.n_rows) < self.n_errors).ratio_from_counts(np.asarray(size), counts)
+        return float(min(counts[ratios >= VISIBLE], default=np.inf)) / size
+
     def __str__(self) -> str:
         tests = f"{len(self.tested)} slices were tested" if len(self.tested) != 1 else "1 slice was tested"
         if not self.n_errors:
@@ -74,8 +87,10 @@ class Slices(RegionRows, Result, chart="regions:slices_chart"):
         elif not self.slices:
             text = (
                 f"No slice stands out at a false-discovery rate of {self.q:.3g}: {tests}, with "
-                f"{counted(self.n_errors, 'error')} in {self.n_rows} rows."
+                f"{counted(self.n_errors, 'error')} in {self.n_rows} rows. "
             )
+            seen = f"A twentieth of the rows with an error rate of about {self.visible:.2f} would have been found."
+            text += seen if self.visible <= 1 else "They are too few errors to find a twentieth of the rows."
         else:
             where = where_in_words(self.slices, "Errors concentrate", "Errors are rarer", "error rate")
             text = (

@@ -205,17 +205,18 @@ class Report(Result):
         first = " ".join(str(each) for each in self.warnings[:3])
         more = f" {len(self.warnings) - 3} more warnings." if len(self.warnings) > 3 else ""
         verdict = "".join(f" {each}" for each in self.verdict.sentences)
+        undecided = f"{counts['unknown']} not decided, " if counts["unknown"] else ""
         return (
             f"{self.title}.{verdict} {counted(counts['warning'], 'warning')}, {counted(counts['note'], 'note')}, "
-            f"{counted(counts['fine'], 'check')} passed. {first}{more}".rstrip()
+            f"{undecided}{counted(counts['fine'], 'check')} passed. {first}{more}".rstrip()
         )
 
 
 # `Finding`: one conclusion from the figures, with what it is compared with and what to do next.
 
 
-LEVELS = ("warning", "note", "fine")
-"""Act on it; good to know; checked, no problem."""
+LEVELS = ("warning", "note", "unknown", "fine")
+"""Act on it; good to know; checked, not decided; checked, no problem."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,7 +224,7 @@ class Finding:
     """One plain conclusion that the figures support.
 
     `code` is stable over versions (`L102`); its letter is the subject: L learner, D data, S slices, C classes,
-    N network. `level` is warning, note or fine. `of` is the learner or network that it is about, or "data" or
+    N network. `level` is warning, note, unknown or fine. `of` is the learner or network that it is about, or "data" or
     "classes". `sentence` states the finding, `value` is the figure, `reference` is what to compare it with (chance
     for this number of classes, the baseline of this data, another learner), and `action` is what to do next ("" if
     nothing).

@@ -14,7 +14,7 @@ from ..document.phrases import printed
 
 OMITTED = ("command", "stages")
 """Settings that are shown elsewhere, or are of no use in a card."""
-HEADINGS = {"warning": "Warnings", "note": "Notes", "fine": "Checks passed"}
+HEADINGS = {"warning": "Warnings", "note": "Notes", "unknown": "Not decided", "fine": "Checks passed"}
 
 
 def card(report: Report) -> str:

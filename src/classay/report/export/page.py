@@ -24,7 +24,7 @@ from ...charts.style.theme import COLOURS, cut, house_style, labels, printable
 from ...expect import counted
 from ...intervals import Estimate
 from ...result import plain
-from ..document import Picture, Report, Section, Sheet, phrases
+from ..document import LEVELS, Picture, Report, Section, Sheet, phrases
 from ..document.glossary import TERMS
 from .json_format import document
 
@@ -51,9 +51,7 @@ def render(report: Report) -> str:
     start, library, script = _file("start.js"), _library(), "\n".join(_file(name) for name in SCRIPTS)
     shown = {
         "report": report,
-        "levels": {
-            level: [one for one in report.findings if one.level == level] for level in ("warning", "note", "fine")
-        },
+        "levels": {level: [one for one in report.findings if one.level == level] for level in LEVELS},
         "slugs": _slugs(report),
         # What has nothing to show has no place on the page; the document says why.
         "shown": [(place, each) for place, each in enumerate(report.sections) if not each.is_empty],

@@ -14,7 +14,7 @@ from ...expect import InputError, nearest, shown
 from ..document import Finding, Report, Unasked
 
 TYPES = ("estimator", "cross-validation")
-SEVERITY = {"warning": "issue", "note": "tip", "fine": "tip"}
+SEVERITY = {"warning": "issue", "note": "tip", "unknown": "tip", "fine": "tip"}
 
 
 @dataclass

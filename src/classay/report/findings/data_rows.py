@@ -16,6 +16,7 @@ from ...auc import auc
 from ...data.checks.part_shift import Shift
 from ...data.checks.row_dependence import COLUMN, ORDER, Tie
 from ...data.checks.target_leaks import Leak
+from ...data.checks.verdicts import UNDECIDED
 from ...intervals import Estimate, exact
 from ...learner.records.base import OutOfFold
 from ...learner.scores.comparison import EVENTS, difference_over_rows, nearly_constant, ranks_by_row
@@ -223,9 +224,8 @@ def leak(results: Results, judge: Judge) -> Outcome:
         return _of_column("leak", first, named + too)
     if measured.suspects:
         return _of_column("suspect", measured.suspects[0])
-    most = max((each.skill.value for each in measured.columns), default=0.0)
-    value = exact(most, "skill of the best column")
-    return say("fine", "data", value, columns=len(measured.columns), best=max(most, 0))
+    best = measured.largest("skill") or exact(0.0)
+    return say("fine", "data", best, columns=len(measured.tried), best=max(best.value, 0))
 
 
 def _of_column(outcome: str, leak: Leak, too: str = "") -> Said:
@@ -246,8 +246,10 @@ def tied_rows(results: Results, judge: Judge) -> Outcome:
         return results.suspicions.why.get("dependence", "it was not measured")
     if measured.found:
         return _tied(measured.found, results)
-    beyond = " beyond the groups that were given" if "groups" in results.data.per_row.given else ""
-    return say("fine", "data", exact(0, "count"), beyond=beyond, candidates=len(measured.screened))
+    answer = f"{measured}{' Groups that were given are kept together.' * ('groups' in results.data.per_row.given)}"
+    outcome = "unknown" if measured.verdict == UNDECIDED else "fine"
+    fall = measured.largest("fall") or exact(0, "count")
+    return say(outcome, "data", fall, answer=answer, candidates=len(measured.tried))
 
 
 def _tied(ties: tuple[Tie, ...], results: Results) -> Said:

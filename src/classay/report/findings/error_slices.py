@@ -66,8 +66,9 @@ def error_slices(results: Results, judge: Judge) -> Outcome:
     ]
     tested = sum(len(slices.tested) for slices in searched.values())
     overall = max((slices.error_rate for slices in searched.values()), key=lambda rate: rate.value)
-    outcome = "unconfirmed" if tested else "fine"
-    return findings or say(outcome, EVERYONE, overall, tested=tested, overall=overall.value)
+    visible = max(slices.visible for slices in searched.values())
+    outcome = "fine" if visible <= 1 else "unknown"
+    return findings or say(outcome, EVERYONE, overall, tested=tested, overall=overall.value, visible=visible)
 
 
 def _concentrated(
