@@ -187,7 +187,7 @@ def holed(table, value):
         (X, holed(Y, np.inf), {}, "`responses` is infinite in row 3, column 1"),
         (np.ones((20, 2)), Y, {}, "All 20 rows of `stimuli` are the same"),
         (X, np.ones((20, 2)), {}, "All 20 rows of `responses` are the same"),
-        (X.reshape(5, 4, 2), Y, {}, r"shape \(5, 4, 2\)"),
+        (X.reshape(5, 4, 2), Y, {}, r"shape \(5, 4, 2\).*Flatten each row"),
         (X[:, :0], Y, {}, r"shape \(20, 0\)"),
         (X + 1j, Y, {}, "they are complex"),
         ([["a", "b"]] * 20, Y, {}, "Encode text"),
