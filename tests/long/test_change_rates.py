@@ -37,7 +37,7 @@ def test_crossings_of_curves(name, spread, budget):
         rng = np.random.default_rng([seed, budget])
 
         def draw(p, rng=rng):
-            mean, worth = curve(p), (1 - (spread or 0)) / (spread or 1)
+            mean, worth = np.maximum(curve(p), 1e-6), (1 - (spread or 0)) / (spread or 1)
             return (rng.random(p.size) < mean) * 1.0 if spread is None else rng.beta(mean * worth, (1 - mean) * worth)
 
         found = simulated(draw, budget)
