@@ -64,10 +64,8 @@ def test_edges_are_near_the_planted_ones_and_are_values_of_the_data(planted):
     table, _, _, result = planted
     by_features = {each.features: each for each in result.slices}
     (x0,) = by_features[("x0",)].conditions
-    assert x0.low == pytest.approx(0.5, abs=0.05)
-    assert x0.high == pytest.approx(1.2, abs=0.05)
-    assert x0.low in set(table.x0)
-    assert x0.high in set(table.x0)
+    assert (x0.low, x0.high) == pytest.approx((0.5, 1.2), abs=0.05)
+    assert {x0.low, x0.high} <= set(table.x0)
     x1, x2 = by_features[("x1", "x2")].conditions
     assert (x1.low, x1.high) == pytest.approx((0, 1.5), abs=0.15)
     assert x2.low is None
@@ -173,9 +171,8 @@ def test_a_slice_comes_before_the_wider_one_that_owes_its_errors_to_it():
     assert first.features == ("x0", "x1")
     # That of x0 alone is the shadow of the first, and only repeats it.
     (wider,) = others
-    assert wider.features == ("x1",)
     assert wider.excess > first.excess
-    assert first.nested_under == wider.rank
+    assert (wider.features, wider.rank) == (("x1",), first.nested_under)
 
 
 def test_nearly_everything_is_no_place_to_look():
@@ -185,13 +182,11 @@ def test_nearly_everything_is_no_place_to_look():
     small = table.b.between(0.4, 0.46).to_numpy() & (table.a >= 0.2).to_numpy()
     chance = np.where(table.a < 0.2, 0.03, 0.16)
     result = slices(table, rng.random(6000) < np.where(small, 0.61, chance))
-    assert result.slices[0].features[-1] == "b"
-    assert result.slices[0].share < 0.1
-    assert result.slices[0].complement is None
+    first = result.slices[0]
+    assert (first.features[-1], first.share < 0.1, first.complement) == ("b", True, None)
     (large,) = [each for each in result.slices if each.features == ("a",)]
     assert large.share > 0.75
-    assert large.complement.startswith("a < 0.")
-    assert large.rank == len(result.slices)
+    assert (large.complement[:6], large.rank) == ("a < 0.", len(result.slices))
     assert "Errors are rarer where a < 0." in str(result)
     assert result.to_frame()["complement"].iloc[-1] == large.complement
 
@@ -260,9 +255,7 @@ def test_options_are_kept(planted):
     assert [each.features for each in few.slices] == [("x0",)]
     large = slices(table, wrong, min_size=2000)
     assert all(each.size >= 2000 for each in large.slices)
-    one = slices(table, wrong, top=1)
-    assert len(one.slices) == 1
-    assert "more stand out" in str(one)
+    assert "more stand out" in str(slices(table, wrong, top=1))
     assert slices(table, wrong, level=0.8).slices[0].rate.level == 0.8
 
 
@@ -277,9 +270,7 @@ def test_many_columns_are_screened_and_it_is_said():
 
 def test_nothing_wrong_is_said():
     result = slices(noise(100), np.zeros(100, dtype=bool))
-    assert result.slices == ()
-    assert len(result.to_frame()) == 0
-    assert "value" in result.to_frame()
+    assert (result.slices, len(result.to_frame()), "value" in result.to_frame()) == ((), 0, True)
     assert str(result) == "Nothing to find: none of 100 rows is wrong."
     json.dumps(result.to_dict(), allow_nan=False)
 

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from .. import expect, seeds
 from ..arrays import Floats, Mask
-from .boxes import BinnedRows, Box, CodeRange, ScoredBox, Selections, best_of_column, best_of_pair, selections_of
+from .boxes import BinnedRows, Box, CodeRange, ScoredBox, best_of_column, best_of_pair, selections_of
 from .columns import Column, bin_column, checked_columns
 from .outcome import Outcome
 from .region import STANDS, AcceptedRegions, Region, TestedBox, conditions_of, rank_regions, tested_boxes
@@ -209,35 +209,18 @@ def candidate_boxes(binned: BinnedRows, min_rows: int, max_features: int) -> tup
         ((ratio - _penalty(box, penalties), box) for ratio, box in boxes), key=lambda scored_box: -scored_box[0]
     )
     distinct = _distinct(scored, binned, min_rows, penalties)
-    if max_features > 2:
-        narrower, n_extended = _narrower(distinct, binned, selections, paired, min_rows, penalties)
-        n_searched += n_extended
-        if narrower:
-            scored = sorted([*narrower, *scored], key=lambda scored_box: -scored_box[0])
-            distinct = _distinct(scored, binned, min_rows, penalties)
-    return distinct, n_searched, len(paired)
-
-
-def _narrower(
-    boxes: tuple[Box, ...],
-    binned: BinnedRows,
-    selections: list[Selections],
-    paired: list[int],
-    min_rows: int,
-    penalties: list[float],
-) -> tuple[list[ScoredBox], int]:
-    """Boxes of two columns with one more, where that gains more than it would by chance; how many were searched."""
     narrower: list[ScoredBox] = []
-    n_searched = 0
-    for box in (box for box in boxes if len(box) == 2):
-        score = _score(box, binned, penalties)
-        for place in sorted(set(paired) - {side.column for side in box}):
-            n_searched += len(selections[place].sides)
-            best = best_of_column(binned, selections[place], place, min_rows, box)
-            narrower += [
-                (new, longer) for ratio, longer in best if (new := ratio - _penalty(longer, penalties)) > score
-            ]
-    return narrower, n_searched
+    for box in (box for box in distinct if len(box) == 2 < max_features):
+        others = [place for place in paired if place not in {side.column for side in box}]
+        n_searched += sum(len(selections[place].sides) for place in others)
+        best = (each for place in others for each in best_of_column(binned, selections[place], place, min_rows, box))
+        longer = [(ratio - _penalty(third, penalties), third) for ratio, third in best]
+        # Only where the third column gains more than it would by chance: then boxes of two are as without it.
+        narrower += [scored_box for scored_box in longer if scored_box[0] > _score(box, binned, penalties)]
+    if narrower:
+        scored = sorted([*narrower, *scored], key=lambda scored_box: -scored_box[0])
+        distinct = _distinct(scored, binned, min_rows, penalties)
+    return distinct, n_searched, len(paired)
 
 
 def _distinct(scored: list[ScoredBox], binned: BinnedRows, min_rows: int, penalties: list[float]) -> tuple[Box, ...]:

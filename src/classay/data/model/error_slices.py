@@ -71,10 +71,7 @@ class Slices(RegionRows, Result, chart="regions:slices_chart"):
 
     @property
     def visible(self) -> float:
-        """About the error rate from which a twentieth of the rows, by one column, is found in 80 % of tables.
-
-        Infinite if all errors in these rows would not be enough. By groups, more may be needed.
-        """
+        """The error rate from which a twentieth of the rows, by one column, is found in about 80 % of tables; or ∞."""
         size = max(self.n_rows // 20, self.min_size)
         counts = np.arange(min(size, self.n_errors) + 1)
         ratios = BinaryOutcome(np.arange(self.n_rows) < self.n_errors).ratio_from_counts(np.asarray(size), counts)
