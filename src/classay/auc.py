@@ -78,7 +78,7 @@ def of_auc(area: Auc, groups: Ints | None = None, level: float = 0.95) -> Estima
 def around_auc(value: float, standard_error: float, rarer: int, level: float, kind: str, draws: int) -> Estimate:
     """An interval around an AUC, on the logit scale; `rarer`: rows (or groups) of the rarer kind."""
     quantile = float(stats.t.ppf(0.5 + level / 2, max(draws - 1, 1)))
-    if value in (0.0, 1.0):  # as many trials as there are units of the rarer kind have shown nothing else
+    if value in (0.0, 1.0) or standard_error == 0:  # as many trials as units of the rarer kind showed nothing else
         beyond = quantile**2 / (rarer + quantile**2)
         return Estimate(value, max(value - beyond, 0.0), min(value + beyond, 1.0), level, kind)
     variance = standard_error**2 + UNSEEN * (value - 0.5) ** 2 / (rarer * (rarer - 1))

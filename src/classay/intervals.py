@@ -50,12 +50,17 @@ class Estimate:
         """What is written before the value: "at least " if it is a lower limit."""
         return f"{AT_LEAST} " if self.known and self.kind.startswith(AT_LEAST) else ""
 
+    @property
+    def between(self) -> bool:
+        """Whether only the range is to be printed."""
+        return self.kind.startswith(BETWEEN)
+
     def __float__(self) -> float:
         return float(self.value)
 
     def __format__(self, spec: str) -> str:
         spec = spec or ".3g"
-        if self.kind.startswith(BETWEEN):
+        if self.between:
             return f"{BETWEEN} {self.low:{spec}} and {self.high:{spec}}"
         if not self.known:
             return f"unknown [{self.low:{spec}}, {self.high:{spec}}]"
@@ -218,9 +223,12 @@ def bounded(
     >>> bounded(1.0, 0.0, 40), bounded(0.0, 0.0, 40, least=-1), bounded(0.975, 0.0247, 40)
     (1 [0.928, 1], 0 [-0.0722, 0.0722], 0.975 [0.859, 0.996])
     """
-    share, scale, z = (value - least) / (most - least), most - least, normal_quantile(level)
+    if math.isnan(value):
+        return Estimate(math.nan, least, most, level, kind)
+    value, scale, z = min(max(float(value), least), most), most - least, normal_quantile(level)
+    share = (value - least) / scale if scale else 0.0
     if not 0 < share < 1 or standard_error < ROUNDING * scale:
-        rare = 1 - (1 - level) ** (1 / units)
+        rare = 1 - (1 - level) ** (1 / max(units, 1))
         return Estimate(float(value), value - (value - least) * rare, value + (most - value) * rare, level, kind)
     seen = min(units, (value - least) * (most - value) / standard_error**2)
     total = seen + z**2

@@ -265,6 +265,8 @@ def region_table(title: str, regions: Iterable[Any], rate: str, what: Iterable[s
 def cell(value: Any) -> str:
     """A figure above its interval, a number, or a text."""
     if isinstance(value, Estimate):
+        if value.between:
+            return f"{value:z.3f}".replace(" and ", "\nand ")
         figure = f"{value.prefix}{value.value:z.3f}" if value.known else "unknown"
         return f"{figure}\n[{value.low:z.3f}, {value.high:z.3f}]"
     if value is None or (isinstance(value, float) and value != value):

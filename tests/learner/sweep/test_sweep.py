@@ -196,7 +196,7 @@ def test_of_few_values_p_counts_the_orders_that_are_as_extreme():
     # Three values in the same order are no proof: one of three times, chance does as well.
     found = correlated([1, 2, 3], [0.1, 0.2, 0.4])
     assert (found.spearman, found.spearman_p) == pytest.approx((1, 1 / 3))
-    assert "Spearman 1.00 over 3 values (on the same subsets" in str(found)
+    assert "Spearman 1.00 over 3 values (on the same test points" in str(found)
 
 
 def test_copies_are_no_evidence():

@@ -222,6 +222,8 @@ def estimate_text(estimate: Estimate, spec: str = ".3g") -> str:
     """An estimate with its interval, such as "1.5, 95% interval 1.32 to 1.67 (over holdouts)"."""
     ends = f"{figure(estimate.low, spec)} to {figure(estimate.high, spec)}"
     kind = f" ({estimate.kind})" if estimate.kind else ""
+    if estimate.between:
+        return f"between {ends.replace(' to ', ' and ')}, {estimate.level:.0%} interval"
     return f"{estimate.prefix}{figure(estimate.value, spec)}, {estimate.level:.0%} interval {ends}{kind}"
 
 

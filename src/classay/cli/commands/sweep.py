@@ -22,7 +22,7 @@ from ...learner.scores.scorers import needs_of
 from ...learner.sweep.best_value import LOSSES, expect_weights
 from ...learner.sweep.result import Sweep
 from ...learner.sweep.sweep import sweep
-from ...learner.sweep.training_data import STORED, of_data
+from ...learner.sweep.training_data import STORED, WITHOUT_BEST, of_data
 from .. import options
 from ..inputs import roles_of, rows_or_share
 from ..runner import Outcome, cell, measure_each, worded_table
@@ -186,7 +186,7 @@ def _draw(sweeps: dict[str, Sweep]) -> dict[str, Any]:
         kinds = ["bias", "entropy", "accuracy", "shares", "bounds"] if len(swept.parameters) == 1 else ["map"]
         kinds += ["metric"] if swept.metric_estimates and len(swept.parameters) == 1 else []
         by_name |= {f"sweep_{number}_{kind}": swept.plot(kind=kind) for kind in kinds}
-        if len(swept.values) > 1:
+        if len(swept.values) > 1 and swept.parameters[0] not in WITHOUT_BEST:
             by_name[f"sweep_{number}_comparison"] = swept.compare().plot()
     return by_name
 

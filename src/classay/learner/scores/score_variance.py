@@ -305,7 +305,8 @@ class _Jackknife:
         value = max(self.raw_from_sample(), 0.0)
         within = self._all[1] / self.refits
         over = self._estimate(lambda over, within: over, np.log, np.exp)
-        return Estimate(value, max(over.low - within, 0.0), max(over.high - within, 0.0), self.level, OVER)
+        high = over.high - within if over.high > within else over.high
+        return Estimate(value, max(over.low - within, 0.0), high, self.level, OVER)
 
     def from_randomness(self) -> Estimate:
         """The variance that training randomness causes."""

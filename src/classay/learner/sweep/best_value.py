@@ -78,8 +78,8 @@ class SweepComparison(Result, chart="sweep:comparison_chart"):
             text += " No simpler value is within one standard error of it."
         else:
             text += (
-                f" {text_of(self.chosen)} is as good: {self.difference[self.chosen]:+.3g} on the same subsets, within "
-                f"one standard error ({self.error[self.chosen]:.2g})."
+                f" {text_of(self.chosen)} is as good: {self.difference[self.chosen]:+.3g} on the same test points, "
+                f"within one standard error ({self.error[self.chosen]:.2g})."
             )
         others = len(self.as_good) - 1
         text += f" For {counted(others, 'other value')}, the interval of the difference contains 0."

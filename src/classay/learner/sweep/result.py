@@ -69,7 +69,7 @@ class Correlation:
         if math.isnan(self.pearson):
             return f"unknown over {values}"
         return (
-            f"Pearson {self.pearson:.2f}, Spearman {self.spearman:.2f} over {values} (on the same subsets, so not "
+            f"Pearson {self.pearson:.2f}, Spearman {self.spearman:.2f} over {values} (on the same test points, so not "
             "independent)"
         )
 
@@ -179,8 +179,10 @@ class Sweep(Result, chart="sweep:SWEEP"):
             mean = np.mean([one.stochasticity.value for one in self.orientations.values()])
             sentences.append(
                 f"Over all windows, predictions vary by {self.between_windows} bits more than within one: what the "
-                f"stream changes. Training randomness is {mean:.3g} bits of a window's expressivity, on average."
+                "stream changes."
             )
+            if np.isfinite(mean):
+                sentences.append(f"Training randomness is {mean:.3g} bits of a window's expressivity, on average.")
         if len(self.values) > 1 and self.parameters[0] not in WITHOUT_BEST:
             sentences.append(self._simplest())
         if len(self.values) > 2 and self.parameters != (STORED,):
@@ -202,10 +204,10 @@ class Sweep(Result, chart="sweep:SWEEP"):
         except InputError:
             return "Values have different subsets and cannot be compared in pairs."
         if found.chosen == found.best:
-            return "No simpler value is within one standard error of the best, on the same subsets."
+            return "No simpler value is within one standard error of the best, on the same test points."
         return (
             f"{text_of(found.chosen)} is as good as the best: {found.difference[found.chosen]:+.2g} in accuracy on the "
-            "same subsets, within one standard error."
+            "same test points, within one standard error."
         )
 
     def _along(self) -> str:

@@ -126,16 +126,18 @@ def _expect_classes(setup: Setup, rows: Ints, which: str) -> None:
 def share_stored(record: Labelings, setup: Setup, level: float) -> tuple[Estimate, RefitSpread]:
     """The share of the labels of its own rows that a refit reproduces, beyond those of the most frequent label.
 
-    (accuracy on its own rows − m)/(1 − m), m the share of the most frequent label: 0 for a constant, 1 for all labels.
+    (accuracy on its own rows − m)/(1 − m), m the share of the most frequent label, and at least 0: 0 for a constant, 1
+    for all labels. Subsets with one label, or without a refit, say nothing.
     """
     most = np.array([np.bincount(setup.codes[rows]).max() / rows.size for rows in record.train_rows])[:, None]
-    stored = (record.train_accuracy - most) / (1 - most)
-    by_subset = np.nanmean(stored, axis=1)
-    error = float(by_subset.std(ddof=1)) / math.sqrt(by_subset.size)
+    stored = np.clip((record.train_accuracy - most) / np.where(most < 1, 1 - most, np.nan), 0.0, 1.0)
+    by_subset = np.array([np.nanmean(refits) for refits in stored if np.isfinite(refits).any()])
     kind = record.about_population("over subsets")
+    if by_subset.size < 2:
+        return Estimate(math.nan, 0.0, 1.0, level, kind), RefitSpread.of(stored)
+    error = float(by_subset.std(ddof=1)) / math.sqrt(by_subset.size)
     rows = np.unique(np.concatenate(record.train_rows)).size
-    share = bounded(float(by_subset.mean()), error, rows, level, kind, by_subset.size, least=-1.0)
-    return share, RefitSpread.of(stored)
+    return bounded(float(by_subset.mean()), error, rows, level, kind, by_subset.size), RefitSpread.of(stored)
 
 
 def between(

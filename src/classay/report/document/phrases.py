@@ -52,6 +52,8 @@ def bits(estimate: Estimate) -> str:
     """An entropy, such as 1.25 bits (1.10 to 1.40)."""
     if not estimate.known:
         return "an unknown number of bits"
+    if estimate.between:
+        return f"{estimate:.2f} bits"
     return f"{estimate.prefix}{estimate.value:.2f} bits ({max(estimate.low, 0):.2f} to {estimate.high:.2f})"
 
 
@@ -123,6 +125,8 @@ def printed(cell: Cell, term: Term | None = None, ours: bool = False) -> Printed
     form = term.form if term else ""
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return PrintedCell(NOTHING)
+    if isinstance(cell, Estimate) and cell.between:
+        return PrintedCell(f"{cell:.3g}", "", about(cell), float(cell.value), number=True)
     if isinstance(cell, Estimate):
         text = f"{cell.prefix}{number(cell.value, form or 'figure')}" if cell.known else UNKNOWN
         interval = spread(cell, form or "figure")
