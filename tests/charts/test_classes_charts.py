@@ -160,13 +160,6 @@ def test_risk_and_the_share_of_classes_beaten_are_a_line_with_a_band():
     assert "at least half right with up to" in drawn(distribution.plot())
 
 
-def test_two_curves_and_where_they_cross():
-    found = curve(2).crossing(curve(3, seed=1), 200)
-    rows = rows_with(found.plot(), "label", "apart")
-    assert [row["value"] for row in rows[: len(found.k)]] == found.accuracy_first.tolist()
-    assert "one is ahead throughout" in drawn(found.plot())
-
-
 def test_identification():
     rng = np.random.default_rng(0)
     stimuli = rng.normal(size=(40, 3))

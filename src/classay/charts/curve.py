@@ -17,14 +17,13 @@ import numpy as np
 from ..classes.curve.curve import Curve
 from ..classes.curve.risk import RiskCurve
 from ..classes.extrapolate.extrapolate import NARROWEST, TOLERANCE, BackTest, Extrapolation
-from ..classes.extrapolate.overtake import Crossing
 from ..classes.extrapolate.u_distribution import UDistribution
 from ..expect import InputError
 from ..intervals import Estimate, exact
 from .style import theme
 from .style.panel import Axis, Panel, numbers
 from .style.parts import line_with_band
-from .style.theme import Row, cut, estimate_text, figure, interval, labels, printable
+from .style.theme import Row, cut, figure, interval, labels, printable
 
 SIZE = WIDTH, HEIGHT = 460, 300
 INK = theme.COLOURS[0]
@@ -233,36 +232,6 @@ def curves_chart(curves: Mapping[str, Curve], ahead: Mapping[str, Path] | None =
         sentences.append(f"Bands: {curves[best].level:.0%} intervals over classes.")
     title = f"{cut(best)} is most accurate: {figure(curves[best].at(k).value, '.0%')} among {k:,} classes"
     return accuracy_chart(curves, title, *sentences, ahead=ahead)
-
-
-def crossing_chart(crossing: Crossing) -> alt.LayerChart:
-    """Draw both curves, and where they cross."""
-    short = labels([crossing.first, crossing.second])
-    rows = [
-        at(k, exact(value)) | {"label": label, "apart": estimate_text(apart)}
-        for label, values in zip(short, (crossing.accuracy_first, crossing.accuracy_second))
-        for k, value, apart in zip(crossing.k, values.tolist(), crossing.difference)
-    ]
-    panel = _accuracies(crossing.k[-1])
-    tips = {"label": "classifier", "classes": "classes", "value_text": "accuracy", "apart": "difference"}
-    borders = {f"{each.value:,.0f}": each.value for each in crossing.crossings}
-    borders |= {"observed": float(crossing.observed)} if crossing.observed < crossing.k[-1] else {}
-    colour = theme.colour(short, theme.legend_below([*short, ""], lines=True))
-    layers = [
-        *_borders(panel, borders),
-        panel.mark("line", rows, tips, strokeWidth=2, interpolate="monotone", color=colour),
-    ]
-    places = crossing.crossings
-    outcome = f"the same accuracy with about {places[0].value:,.0f} classes" if places else "one is ahead throughout"
-    return panel.drawn(
-        layers,
-        f"{cut(crossing.first)} and {cut(crossing.second)}: {outcome}",
-        "Lines: accuracy on average over all sets of k classes. Vertical lines: where they cross, and the observed "
-        "classes; beyond those it is extrapolated.",
-    )
-
-
-# A line with a band: expected cost by the number of classes, and the share of classes that a row beats.
 
 
 def risk_chart(risk: RiskCurve) -> alt.LayerChart:

@@ -156,7 +156,6 @@ def test_charts_are_saved(shown, folder):
         (["letter.csv", "--target", "lettre"], "Did you mean letter"),
         (["letter.csv", "--test-size", "2"], "`test_size` is 2"),
         (["letter.csv", "--learner", "CategoricalNB"], "could not be fitted"),
-        (["scores.npz", "--crossing"], "compares sources"),
         (["scores.npz", "--top", "5"], "--k 1000"),
         (["scores.npz", "--at-least", "2"], "between 0 and 1"),
         (["scores.npz", "--prior", "zip"], "zipf"),
@@ -198,11 +197,3 @@ def test_more_questions_about_label_sets(shown, measured, folder):
     assert set(content["top"]) == {"100"}
     assert content["largest"]["0.5"]["value"] > 2
     assert content["nested"][0]["k"] == 100
-
-
-@pytest.mark.slow
-def test_two_sources_may_cross(shown, folder):
-    out = shown("classes", "scores.npz", "scores.npz", "--crossing", "--prior", "zipf", "--charts", "drawn")
-    assert "Beyond 24 classes it is extrapolated" in out
-    assert "weighted by the given prior" in out
-    assert (folder / "drawn" / "crossing 1.svg").exists()

@@ -22,7 +22,6 @@ from ..ranks.scores import Retrained, rank_and_retrain, split_learner
 from .jackknife import band, proportion_limits
 
 if TYPE_CHECKING:
-    from ..extrapolate.overtake import Crossing
     from ..extrapolate.u_distribution import NestedAccuracy, UDistribution
     from .risk import RiskCurve
 
@@ -36,7 +35,7 @@ class Curve(Result, chart="curve:curve_chart"):
 
     `ranks` is the record it comes from, `ties` how ties were counted, `retrained` the accuracy of the learner refitted
     on some label sets, if requested. Methods ask further questions: `over_rows`, `u_distribution`, `nested`,
-    `crossing`, `risk`, `bayes_bound`.
+    `risk`, `bayes_bound`.
     """
 
     accuracy: Floats
@@ -124,26 +123,6 @@ class Curve(Result, chart="curve:curve_chart"):
         True
         """
         return self.u_distribution(method, random_state).nested(k)
-
-    def crossing(self, other: Curve, most: int = 10**6, method: str = "auto", random_state: int | None = 0) -> Crossing:
-        """Find the numbers of classes, from 2 to `most`, at which this classifier and another are equally accurate.
-
-        A classifier that is better with few classes may be worse with many: its rows are beaten by few classes each,
-        but there are more of them. Both curves are those of `u_distribution`. The difference has an interval over
-        classes, paired if both records have the same classes.
-
-        No crossing: one is ahead throughout. A crossing with a wide interval: the two are not distinguished there. It
-        misleads beyond the observed classes as `extrapolate` does.
-
-        >>> rng, y = np.random.default_rng(0), np.arange(900) % 60
-        >>> even = rng.normal(size=(900, 60)) + 2.2 * np.eye(60)[y]
-        >>> uneven = rng.normal(size=(900, 60)) + np.where(y % 2, 5.0, 1.2)[:, None] * np.eye(60)[y]
-        >>> both = accuracy_curve(even, y).crossing(accuracy_curve(uneven, y), 10**4)
-        >>> [each.value < 60 for each in both.crossings], both.paired
-        ([True], True)
-        """
-        theirs = expect_curve(other, "other").u_distribution(method, random_state)
-        return self.u_distribution(method, random_state).crossing(theirs, most)
 
     def risk(self, costs: ArrayLike, scores: Any) -> RiskCurve:
         """Measure the expected cost with 2, 3, …, K classes, if some errors cost more than others.

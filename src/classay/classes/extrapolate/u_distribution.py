@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,9 +26,6 @@ from ..curve.jackknife import contributions, interval_limits, jackknife_error, l
 from ..information.channel import inverse_mean_top, mean_top
 from ..ranks.evidence import RankCost, cost_of_label_sets, costs_of_ranks, top_of_label_sets
 from .methods import METHODS, BeatenShare, calibrated, combine, logit_of, methods_for, shrunk_normal
-
-if TYPE_CHECKING:
-    from .overtake import Crossing
 
 DEFAULT = "combined"
 LEAST_CLASSES = 5
@@ -180,12 +177,6 @@ class UDistribution(Result, chart="curve:distribution_chart"):
         ends = [share * getattr(kept, end) + (1 - share) * getattr(added, end) for end in ("value", "low", "high")]
         whole = Estimate(ends[0], ends[1], ends[2], self.level, KIND_NESTED)
         return NestedAccuracy(int(k), here, whole, kept, added, now, self.curve.ranks.name)
-
-    def crossing(self, other: UDistribution, most: int = 10**6) -> Crossing:
-        """The numbers of classes at which two classifiers are equally accurate; see `Curve.crossing`."""
-        from .overtake import crossing
-
-        return crossing(self, other, most)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per u: figure, u, value, low, high, level, kind."""

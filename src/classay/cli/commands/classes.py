@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from ... import expect
 from ...classes.curve.curve import Curve, accuracy_curve
 from ...classes.extrapolate.extrapolate import Extrapolation, extrapolate
 from ...classes.extrapolate.methods import METHODS
-from ...classes.extrapolate.overtake import Crossing
 from ...classes.extrapolate.u_distribution import UDistribution, count_text
 from ...classes.information.information import Decoders, information
 from ...classes.ranks.evidence import PRIORS
@@ -31,8 +29,6 @@ SHOWN = (2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_0
 DEFAULT_LEARNERS = ["LinearDiscriminantAnalysis"]
 MOST_DIGITS = 18
 """Of a number of classes."""
-MOST_PAIRS = 10
-FAR = 10**6
 Reply = dict[str, Any]
 """What is known of one source: its curve, its information, and what was asked of it."""
 
@@ -47,7 +43,6 @@ def command(
     top: int | None = None,
     at_least: list[float] | None = None,
     keep: bool = False,
-    crossing: bool = False,
     retrain: bool = False,
     method: str = "auto",
     prior: str | None = None,
@@ -80,12 +75,10 @@ def command(
         for learner_name, learner in named.items():
             name = _free(learner_name if len(tables) == 1 else f"{table.name}: {learner_name}", makers)
             makers[name] = partial(_of_learner, learner, table, model, cache, {**settings, "name": name})
-    if crossing and len(makers) < 2:
-        raise expect.InputError("--crossing compares sources, and there is one. Name at least two.")
     done = measure_each(makers, lambda _, make: make())
     curves: dict[str, Curve] = done.results
     distributions: dict[str, UDistribution] = {}
-    if top is not None or at_least or keep or crossing:
+    if top is not None or at_least or keep:
         distributions = {name: curve.u_distribution(method, seed) for name, curve in curves.items()}
     replies: dict[str, Reply] = {}
     for name, curve in curves.items():
@@ -98,16 +91,14 @@ def command(
             "largest": {least: u.largest(least) for least in at_least} if u and at_least else {},
             "nested": [u.nested(size) for size in sizes if size > curve.n_classes] if u and keep else [],
         }
-    pairs = list(combinations(distributions.values(), 2))[:MOST_PAIRS] if crossing else []
-    crossings = [first.crossing(second, max([FAR, *sizes])) for first, second in pairs]
     # Bounds hold for classes of equal weight, so with a prior there is no table of decoders.
     comparison = information(curves, 1 - level) if len(curves) > 1 and prior is None else None
     return Outcome(
-        {"sources": replies, "decoders": comparison, "crossings": crossings},
+        {"sources": replies, "decoders": comparison},
         data={"sources": sources},
         settings={"k": sizes},
-        text=_text(replies, comparison, crossings, top),
-        charts=lambda: _draw(replies, comparison, crossings, distributions),
+        text=_text(replies, comparison, top),
+        charts=lambda: _draw(replies, comparison, distributions),
         failed=done.failed,
         interrupted=done.interrupted,
     )
@@ -192,9 +183,7 @@ def _of_learner(learner: Any, table: Data, model: str, cache: Path | None, setti
     return replace(curve, ranks=replace(curve.ranks, notes=(*curve.ranks.notes, *tried.notes)))
 
 
-def _text(
-    replies: dict[str, Reply], comparison: Decoders | None, crossings: list[Crossing], top: int | None
-) -> Iterator[Any]:
+def _text(replies: dict[str, Reply], comparison: Decoders | None, top: int | None) -> Iterator[Any]:
     for name, reply in replies.items():
         if reply["top"]:
             shares = "; ".join(f"{_share(share)} with {size:,}" for size, share in reply["top"].items())
@@ -203,7 +192,6 @@ def _text(
             sizes = (f"up to {count_text(size)} classes with accuracy {x:g}" for x, size in reply["largest"].items())
             yield f"{name}: {'; '.join(sizes)} or more."
         yield from map(str, reply["nested"])
-    yield from map(str, crossings)
     if comparison is not None:
         yield str(comparison)
         yield _decoder_table(comparison, replies)
@@ -262,7 +250,6 @@ def _decoder_table(comparison: Decoders, replies: dict[str, Reply]) -> Any:
 def _draw(
     replies: dict[str, Reply],
     comparison: Decoders | None,
-    crossings: list[Crossing],
     distributions: dict[str, UDistribution],
 ) -> dict[str, Any]:
     """One source: its curve and its information. Several: all curves in one chart, and the decoders in order."""
@@ -277,4 +264,4 @@ def _draw(
         charts["curve"] = (reply["extrapolation"] or reply["curve"]).plot()
         charts["information"] = reply["information"].plot()
     charts |= {f"distribution {number}": u.plot() for number, u in enumerate(distributions.values(), start=1)}
-    return charts | {f"crossing {number}": pair.plot() for number, pair in enumerate(crossings, start=1)}
+    return charts

@@ -16,7 +16,6 @@ from ...result import Result, plain
 if TYPE_CHECKING:
     import altair as alt
 
-    from ..export.skore_checks import FindingCheck
 
 SCHEMA = 2
 """Version of the JSON format; it grows when readers of the previous version would misread a file."""
@@ -184,17 +183,6 @@ class Report(Result):
         from ..export.files import save
 
         return save(self, path, force)
-
-    def skore_checks(self, of: str | None = None) -> list[FindingCheck]:
-        """The findings on one learner, and on the data, as checks of skore: warnings are issues, notes are tips.
-
-        `of` is the learner of the skore report; needed if this report has several::
-
-            skore_report.checks.add(assay.report.skore_checks(of="tree"))
-        """
-        from ..export.skore_checks import checks_of
-
-        return checks_of(self, of)
 
     def _notebook_table(self) -> tuple[pd.DataFrame, str]:
         rows = [(each.level, each.code, each.of, each.sentence, each.action) for each in self.findings]

@@ -4,7 +4,6 @@
 | --- | --- | --- |
 | `n_estimators` of forests, extra trees, bagging | prefixes of the ensemble | exactly |
 | `n_estimators` / `max_iter` of AdaBoost and gradient boosting | predictions by stage | exactly |
-| `n_estimators` of LightGBM and XGBoost | prefixes of the trees | exactly |
 | `n_neighbors` of nearest neighbours | one search, running votes | exactly |
 | `max_iter` of logistic regression (lbfgs) | the iterates of the solver | exactly |
 | `max_depth` of trees and forests, random_state free | the full tree, cut | in distribution |
