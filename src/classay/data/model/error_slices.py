@@ -82,12 +82,12 @@ class Slices(RegionRows, Result, chart="regions:slices_chart"):
         if not self.n_errors:
             text = f"Nothing to find: none of {self.n_rows} rows is wrong."
         elif not self.slices:
+            seen = f"A twentieth of the rows with an error rate of about {self.visible:.2f} would have been found."
             text = (
                 f"No slice stands out at a false-discovery rate of {self.q:.3g}: {tests}, with "
                 f"{counted(self.n_errors, 'error')} in {self.n_rows} rows. "
+                f"{seen if self.visible <= 1 else 'These are too few errors to find a twentieth of the rows.'}"
             )
-            seen = f"A twentieth of the rows with an error rate of about {self.visible:.2f} would have been found."
-            text += seen if self.visible <= 1 else "They are too few errors to find a twentieth of the rows."
         else:
             where = where_in_words(self.slices, "Errors concentrate", "Errors are rarer", "error rate")
             text = (
