@@ -16,6 +16,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ... import seeds
 from ...arrays import Floats, Ints, Mask
+from ...estimators.fit import guard
 from .quick_models import even_sample
 
 FARTHEST = 5.0
@@ -79,6 +80,8 @@ def nearest_is_alike(table: Points, here: Ints, codes: Ints, out: Mask) -> Mask:
 
 LARGEST = 48
 """Most neighbours in a group."""
+BLOCK_ROWS = 20
+"""Rows of a block where no gap shows groups, and least number of blocks."""
 QUERIES = 800
 IMPROBABLE = 0.01
 """A gap is as large as this share of rows has by chance, over all ranks."""
@@ -166,3 +169,13 @@ def _gaps(
     last = np.minimum(2 * (gap + 1) + 4, ranks - 1)
     behind = (alike[np.arange(queries.size), last] - alike[np.arange(queries.size), gap]) / (last - gap)
     return nearest, sizes, before - behind
+
+
+def near_blocks(points: Points, seed: int) -> Ints:
+    """Blocks of about so many near rows, whether or not there is a gap around them."""
+    from sklearn.cluster import KMeans
+
+    number = max(len(points) // BLOCK_ROWS, min(len(points) // 5, BLOCK_ROWS))
+    (state,) = seeds.integers(seed, "near blocks", count=1)
+    with guard():
+        return np.asarray(KMeans(number, n_init=1, max_iter=20, random_state=state).fit_predict(points), dtype=np.int64)

@@ -1,32 +1,32 @@
 """`dependence`: do rows belong together, so that accuracy on shuffled rows promises too much?
 
-Candidates are the order of the file, columns that look like the name of a group, and rows that are near each other.
-Each is first screened by the nearest neighbour, which takes a second, and then measured with a learner.
+Candidates are the order of the file, columns whose values may be groups, and rows that are near each other. Each is
+measured with a learner; if columns are many, the nearest row comes first and says which of them are worth that.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import sparse
+from scipy import sparse, stats
 from scipy.sparse.csgraph import connected_components
 
 from ... import seeds
-from ...arrays import Floats, Ints, Mask
+from ...arrays import Floats, Ints
 from ...engine.progress import Progress
-from ...estimators.encoder import as_levels, kind_of_column
+from ...estimators.encoder import as_levels
 from ...expect import InputError, counted, nearest
-from ...intervals import Estimate, around, by_group, crossed_standard_error, of_proportion_by_group
+from ...intervals import Estimate, bounded, by_group, crossed_standard_error, of_proportion_by_group
 from ...splits import PerRow, fold_of_rows, sorted_by_class
 from ...tables.data import Data
-from .near_rows import Points, continuous_columns, distances, near_groups, nearest_is_alike, scaled
+from .near_rows import continuous_columns, distances, near_blocks, near_groups, nearest_is_alike, scaled
 from .quick_models import (
     FOLDS,
     as_points,
@@ -40,32 +40,35 @@ from .quick_models import (
 from .verdicts import FOUND, NOTHING, UNDECIDED, Check, Looked
 
 ORDER, COLUMN, NEAR = "file order", "column", "near rows"
-NOT_SCREENED = Estimate(math.nan, -1.0, 1.0, kind="not screened")
+NEAREST = "nearest row"
+SHOWN = 3
+"""Candidates that are named where nothing can be decided."""
 BLOCKS = 50
 """Consecutive rows of a class are cut into this many blocks, which are dealt to folds: so blocks of every part of the
 file remain to train on, and what changes slowly along it does no harm."""
-QUERIES, DRAWS = 1000, 3
-"""Rows whose nearest neighbour is looked up, and shuffles within classes with which the screen compares."""
-SCREEN, ABOVE, ERRORS = 0.03, 0.12, 4.0
-"""A candidate is measured if neighbours share labels more often by this, by this share of what they do above chance,
-and by so many standard errors."""
-FALL, RELATIVE = 0.03, 0.25
-"""Rows belong together if balanced accuracy falls by so much, and by this share of what it has above chance."""
-LEVEL = 0.999
-"""Confidence level of the interval of the fall, which must be above 0."""
-MOST_ROWS = 6_000
-"""Rows that are fitted; of a larger table, stretches of consecutive rows or whole groups."""
+LEFT_OUT_ALONE = 8
+"""Up to so many groups are left out one by one; more are dealt to folds."""
+FALL, RELATIVE, OF_NEAR = 0.03, 0.25, 0.5
+"""A fall in balanced accuracy matters if it is so much, and this share of what balanced accuracy has above chance; of
+near rows a larger one, because any learner is worse where it has no rows near."""
+CHANCE = 0.01
+"""Probability that any candidate is found where none ties rows (Holm, over candidates)."""
+FIRST_ROWS, MOST_ROWS = 2_000, 6_000
+"""Rows that are fitted first, and if these leave a candidate open: stretches of consecutive rows, or whole groups."""
 MOST_NEAR = 50_000
 """Rows among which near ones are searched."""
-LEAST_GROUPS, LARGEST_SHARE = 20, 0.1
+LEAST_GROUPS, LARGEST_SHARE = 3, 0.5
 """A column can name groups if it has so many values, two rows or more each on average, and none with more rows."""
-MOST_COLUMNS = 12
+KNOWN_DATES = 0.9
+"""Share of a column's values that must be dates, for it to be read as dates."""
+MOST_COLUMNS, QUERIES = 8, 1000
+"""Columns that are measured with the learner, and rows whose nearest row says which: it is cheap."""
 NAMES = re.compile(
     r"(^|[^a-z])(id|ids|key|code|nr|no|name|patient|subject|person|user|customer|client|session|group|site|batch|device|"
     r"household|family|case|visit|author|speaker|writer|day|date)([^a-z]|$)|id$",
     re.IGNORECASE,
 )
-"""Names that columns of groups often have; these are looked at first."""
+"""Names that columns of groups often have; these are measured first."""
 
 
 @dataclass(frozen=True)
@@ -73,10 +76,10 @@ class Tie:
     """What may tie rows together: file order, a column, or nearness; and what accuracy is without rows so tied.
 
     `shuffled` and `apart` are the accuracies on the same rows, with folds drawn at random and with whole groups left
-    out; both leave the same share of each class. `fall` is the difference in balanced accuracy, with its interval
-    over groups. `belong` is whether it is large enough to say that rows belong together. For file order, `fall` is
-    that of short blocks, and `apart`, if rows belong together, the accuracy with a fifth of the file left out at a
-    time.
+    out; both leave the same share of each class. `fall` is the difference in balanced accuracy, with its interval over
+    groups (Student's t), `p_value` that of no fall, and `relevant` the fall that would matter. `learner` predicted.
+    `verdict`: found, no (a fall that matters is excluded), or undecided. For file order, if rows belong together,
+    `apart` is the accuracy with a fifth of the file left out at a time.
     """
 
     kind: str
@@ -86,12 +89,10 @@ class Tie:
     shuffled: Estimate
     apart: Estimate
     fall: Estimate
-    belong: bool
-
-    @property
-    def lost(self) -> float:
-        """How much accuracy falls."""
-        return self.shuffled.value - self.apart.value
+    p_value: float
+    relevant: float
+    learner: str
+    verdict: str = UNDECIDED
 
     @property
     def what(self) -> str:
@@ -101,25 +102,11 @@ class Tie:
 
 
 @dataclass(frozen=True)
-class Screen:
-    """A candidate, before anything is fitted, and whether it was then measured.
-
-    `excess` is how much more often a row's nearest neighbour shares its label than it does without the tied rows;
-    near rows are not screened by it.
-    """
-
-    kind: str
-    name: str
-    excess: Estimate
-    measured: bool
-
-
-@dataclass(frozen=True)
-class Dependence(Check, unit="share of rows predicted correctly, or additional share of nearest rows with the label"):
-    """Result of `dependence`. `ties` has what was measured, largest fall first; `screened` every candidate."""
+class Dependence(Check, unit="share of rows predicted correctly"):
+    """Result of `dependence`. `ties` has what was measured, largest fall first; `missing` why the rest was not."""
 
     ties: tuple[Tie, ...]
-    screened: tuple[Screen, ...]
+    missing: dict[str, str]
     learner: str
     n_rows: int
     seed: int
@@ -127,38 +114,44 @@ class Dependence(Check, unit="share of rows predicted correctly, or additional s
     @property
     def found(self) -> tuple[Tie, ...]:
         """What ties rows together, largest fall first."""
-        return tuple(tie for tie in self.ties if tie.belong)
+        return tuple(tie for tie in self.ties if tie.verdict == FOUND)
 
     def summary(self) -> dict[str, Estimate]:
-        """Accuracy on shuffled rows and with whole groups left out; without any, the excess of each screen."""
+        """Accuracy on shuffled rows and with whole groups left out."""
         ways = ("shuffled", "shuffled"), ("left out together", "apart")
-        figures = {f"{tie.what}: {words}": getattr(tie, name) for tie in self.ties for words, name in ways}
-        return figures or {screen.name: screen.excess for screen in self.screened if screen.excess.known}
+        return {f"{tie.name}: {words}": getattr(tie, field) for tie in self.ties for words, field in ways}
 
     def looked_at(self) -> tuple[Looked, ...]:
-        """Each candidate: the excess of its screen, and accuracy with and without tied rows if it was measured."""
-        by_name = {tie.name: tie for tie in self.ties}
-        looked = []
-        for screen in self.screened:
-            tie, figures = by_name.get(screen.name), {"excess": screen.excess}
-            # A candidate that passed the screen is undecided if its rows could not be left out together.
-            verdict = UNDECIDED if screen.measured else NOTHING
-            if tie is not None:
-                figures |= {"shuffled": tie.shuffled, "apart": tie.apart, "fall": tie.fall}
-                verdict = FOUND if tie.belong else NOTHING
-            looked.append(Looked(screen.name, verdict, figures))
-        return tuple(looked)
+        """Each candidate: accuracy with and without tied rows, and the fall."""
+        looked = [
+            Looked(tie.name, tie.verdict, {name: getattr(tie, name) for name in ("shuffled", "apart", "fall")})
+            for tie in self.ties
+        ]
+        return (*looked, *(Looked(name, UNDECIDED, {}) for name in self.missing))
 
     def __str__(self) -> str:
-        looked = counted(len(self.screened), "candidate")
-        if not self.found:
-            return f"No sign that rows belong together: {looked} for groups in {self.n_rows:,} rows."
         parts = [
             f"{tie.what} ({tie.groups} groups): accuracy {tie.shuffled.value:.1%} on shuffled rows, "
             f"{tie.apart.value:.1%} when they are left out together"
             for tie in self.found
         ]
-        return f"Rows belong together: {'; '.join(parts)}. Pass them as groups (or time)."
+        sentences = [f"Rows belong together: {'; '.join(parts)}. Pass them as groups (or time)."] if parts else []
+        open_ties = [
+            f"{tie.name} ({tie.groups} groups): a fall of up to {tie.fall.high:.2f} is possible"
+            for tie in self.ties
+            if tie.verdict == UNDECIDED
+        ] + [f"{name}: {why}" for name, why in self.missing.items()]
+        if open_ties:
+            shown = "; ".join(open_ties[:SHOWN]) + f"; and {len(open_ties) - SHOWN} more" * (len(open_ties) > SHOWN)
+            sentences.append(f"Whether rows belong together cannot be decided for {shown}.")
+        excluded = [tie.fall.high for tie in self.ties if tie.verdict == NOTHING]
+        if excluded:
+            largest = max(0.0, *excluded)
+            sentences.append(
+                f"{counted(len(excluded), 'candidate')} for groups in {self.n_rows:,} rows: a fall in balanced "
+                f"accuracy by more than {largest:.2f} is excluded."
+            )
+        return " ".join(sentences) or "Nothing in these rows can tie them together."
 
 
 def dependence(
@@ -176,22 +169,21 @@ def dependence(
     """Say whether rows belong together, and by how much accuracy falls when such rows are left out together.
 
     Rows of one patient, or seconds of one recording, are alike. If some of them are trained on, the others are easy,
-    and accuracy on shuffled rows says little about a new patient. For each candidate (neighbouring rows of the file;
-    rows with the same value of a column; rows that are nearly the same):
+    and accuracy on shuffled rows says little about a new patient. Candidates are neighbouring rows of the file (short
+    blocks, and fifths), rows with the same value of a column (dates by day or month; the column itself is left out of
+    the fits), and rows that are nearly the same. For each: balanced accuracy with folds at random minus that with whole
+    groups left out. Both leave out as many rows of each class, so a file that is sorted by class shows nothing.
 
-    1. Screen: how often a row's nearest neighbour has its label, with and without the tied rows, against the same ties
-       shuffled within each class. So a file that is sorted by class shows nothing.
-    2. Measure: balanced accuracy with folds at random minus that with whole groups left out, both with the same share
-    of
-       each class in every fold. File order: blocks of consecutive rows of a class, dealt at random to the folds, so
-       that a slow change along the file shows little. Columns: without that column, in both.
-
-    Fall 0: rows are as good as independent; higher is worse. Rows *belong together* if the fall is at least 3 points, a
-    quarter of what balanced accuracy has above chance, and its 99.9 % interval is above 0.
+    Fall 0: rows are as good as independent; higher is worse. A fall matters from 3 points, and from a quarter of what
+    balanced accuracy has above chance (near rows: half of it). Rows *belong together* if the fall is that large and
+    above 0 (Student's t over groups, 1 % over all candidates by Holm's rule). They do *not* if the 95 % interval of the
+    fall excludes one that matters, first of the nearest row as the learner, which is quick. Else it *cannot be
+    decided*: with 3 to 8 groups the interval is often too wide. At most 8 columns that the nearest row leaves open are
+    measured, likely names first.
 
     It misleads if deployment sees the same groups again (the same machines, the same customers): then shuffled accuracy
     is right. Many small clusters that are real kinds of cases look like groups of near rows. It cannot see groups that
-    no column, no order and no nearness shows, nor nearness in columns with few values; groups with fewer than two rows
+    no column, no order and no nearness shows, nor columns with two values; groups with fewer than two rows
     on average in large tables are lost in the sample of 6,000 rows.
 
     Parameters
@@ -199,7 +191,7 @@ def dependence(
     X, y : rows in the order of the file, and labels
     learner : an unfitted classifier; default: a forest of 30 trees
     order : whether to look at the order of the rows
-    columns : names of columns that may name groups; default: columns with many repeated values. () for none
+    columns : names of columns that may name groups; default: columns with 3 or more repeated values. () for none
     near : whether to look for groups of near rows
     groups : groups that are known: what is reported then comes on top of them
     random_state : seed of folds, samples and fits
@@ -221,70 +213,100 @@ def dependence(
     search = _Search(table, learner, seed, progress)
     if order:
         search.order()
-    for name in _columns(table.X, columns):
-        search.column(name)
+    search.columns(columns)
     if near:
         search.near()
-    ties = tuple(sorted(search.ties, key=lambda tie: -tie.fall.value))
-    shown_learner = "RandomForestClassifier" if learner is None else type(learner).__name__
-    return Dependence(ties, tuple(search.screened), shown_learner, len(table), seed)
+    ties = tuple(sorted(_judged(search.ties), key=lambda tie: -tie.fall.value))
+    return Dependence(ties, search.missing, search.shown_learner, len(table), seed)
 
 
-def _columns(X: pd.DataFrame, columns: Iterable[str] | None) -> list[str]:
-    """Columns that may name groups: those given, or those with many values that repeat, likely names first."""
-    if columns is not None:
-        chosen = [str(name) for name in ([columns] if isinstance(columns, str) else columns)]
-        for name in chosen:
-            if name not in X:
-                raise InputError(f"`columns` names {name!r}, which `X` does not have.{nearest(name, X.columns)}")
-        return chosen
-    able = [str(name) for name in X.columns if _can_name_groups(X[name])]
-    return sorted(able, key=lambda name: not NAMES.search(name))[:MOST_COLUMNS]
+def _judged(ties: list[Tie]) -> list[Tie]:
+    """The verdict of each: found by Holm's rule over all candidates, no if a fall that matters is excluded."""
+    judged, rejected = [], True
+    for place, tie in enumerate(sorted(ties, key=lambda tie: tie.p_value)):
+        rejected = rejected and tie.p_value <= CHANCE / (len(ties) - place)
+        open_or_no = NOTHING if tie.fall.high < tie.relevant else UNDECIDED
+        judged.append(replace(tie, verdict=FOUND if rejected and tie.fall.value >= tie.relevant else open_or_no))
+    return judged
 
 
-def _can_name_groups(column: pd.Series[Any]) -> bool:
-    if kind_of_column(column) == "text":
-        return False
-    if column.dtype.kind == "f" and (column.dropna() % 1 != 0).any():
-        return False
-    counts = column.value_counts(dropna=False)
-    sizes_fit = LEAST_GROUPS <= len(counts) <= len(column) / 2
-    return bool(sizes_fit and counts.iloc[0] <= max(LARGEST_SHARE * len(column), 2))
+def _columns(table: Data, columns: Iterable[str] | None) -> dict[str, Ints]:
+    """Columns that may name groups, with the group of each row: those given, or those with values that repeat."""
+    X = table.X
+    if columns is None:
+        grouped = {str(name): _values(X[name]) for name in X.columns if _is_discrete(X[name])}
+        sizes = {name: np.bincount(_united(values, table.groups)) for name, values in grouped.items()}
+        return {
+            name: values
+            for name, values in grouped.items()
+            if LEAST_GROUPS <= sizes[name].size <= len(X) / 2 and sizes[name].max() <= LARGEST_SHARE * len(X)
+        }
+    chosen = [str(name) for name in ([columns] if isinstance(columns, str) else columns)]
+    for name in chosen:
+        if name not in X:
+            raise InputError(f"`columns` names {name!r}, which `X` does not have.{nearest(name, X.columns)}")
+    return {name: _values(X[name]) for name in chosen}
+
+
+def _is_discrete(column: pd.Series[Any]) -> bool:
+    return not (column.dtype.kind == "f" and (column.dropna() % 1 != 0).any())
+
+
+def _sorts_file(values: Ints) -> bool:
+    """Whether equal values that repeat are all next to each other."""
+    number = np.unique(values).size
+    return 1 < number <= values.size / 2 and np.count_nonzero(np.diff(values)) == number - 1
+
+
+def _values(column: pd.Series[Any]) -> Ints:
+    """The values as codes; those of dates that hardly repeat by day, or by month."""
+    if column.nunique() > len(column) / 2 and column.dtype.kind not in "iufb":
+        dates = pd.to_datetime(column, errors="coerce", format="ISO8601", utc=True)
+        if dates.notna().mean() > KNOWN_DATES:
+            days = dates.dt.strftime("%Y-%m-%d")
+            column = days if days.nunique() <= len(days) / 2 else dates.dt.strftime("%Y-%m")
+    return as_levels(column)[0].astype(np.int64)
 
 
 class _Search:
-    """Screens candidates one by one, and measures those that the screen lets through."""
+    """Measures candidates one by one. `left` is how many columns may still be measured with the learner."""
 
     def __init__(self, table: Data, learner: Any, seed: int, progress: bool) -> None:
         self.table, self.learner, self.seed, self.progress = table, learner, seed, progress
+        self.shown_learner = "RandomForestClassifier" if learner is None else type(learner).__name__
         self.ties: list[Tie] = []
-        self.screened: list[Screen] = []
+        self.missing: dict[str, str] = {}
+        self.left = MOST_COLUMNS
 
     def order(self) -> None:
-        """Consecutive rows of the file."""
-        rows = _stretches(len(self.table), MOST_ROWS)
-        table = self.table.take(rows)
-        reach = max(rows.size // (2 * BLOCKS), 2)
-        points = scaled(as_points(table.X), self.seed)
-        # Rows of different stretches are not neighbours.
-        place = np.arange(rows.size) + reach * 2 * np.cumsum(np.diff(rows, prepend=rows[0] - 1) > 1)
-        if not self._passes(ORDER, ORDER, points, table, place, reach):
-            return
-        number = max(min(BLOCKS, rows.size // 10), FOLDS)
-        block = (place_in_class(table.codes) * number / np.bincount(table.codes)[table.codes]).astype(np.int64)
-        self._measure(ORDER, ORDER, table, block)
+        """Consecutive rows of the file: short blocks, dealt to folds, and fifths. The one that speaks more for a tie.
 
-    def column(self, name: str) -> None:
-        """Rows with the same value of a column."""
-        codes = as_levels(self.table.X[name])[0].astype(np.int64)
-        rows = _whole_groups(codes, MOST_ROWS, self.seed)
-        table = self.table.take(rows)
-        rest = without(table, [name])
-        if rest.X.shape[1] == 0:
-            return
-        points = scaled(as_points(rest.X), self.seed)
-        if self._passes(COLUMN, name, points, table, codes[rows], 0):
-            self._measure(COLUMN, name, rest, codes[rows])
+        Fifths of a file that is sorted by a column would only leave out values of that column.
+        """
+        codes = self.table.codes
+        place = place_in_class(codes) / np.bincount(codes)[codes]
+        blocks, fifths = ((place * number).astype(np.int64) for number in (max(min(BLOCKS, codes.size // 10), 5), 5))
+        rows = partial(_stretches, codes.size)
+        short = self._measured(ORDER, ORDER, self.table, blocks, rows)
+        sorts = any(_is_discrete(column) and _sorts_file(_values(column)) for _, column in self.table.X.items())
+        long = (
+            None
+            if sorts or self.table.groups is not None
+            else self._measured(ORDER, ORDER, self.table, blocks, rows, fifths)
+        )
+        ties = [replace(tie, p_value=min(2 * tie.p_value, 1.0)) for tie in (short, long) if tie is not None]
+        if ties:
+            most = max(ties, key=lambda tie: (tie.p_value <= CHANCE and tie.fall.value >= tie.relevant, tie.fall.high))
+            self.ties.append(replace(most, apart=ties[-1].apart))
+
+    def columns(self, columns: Iterable[str] | None) -> None:
+        """Rows with the same value of a column, likely names first."""
+        values = _columns(self.table, columns) if self.table.X.shape[1] > 1 else {}
+        names = sorted(values, key=lambda name: not NAMES.search(name))
+        for name in names:
+            rest = without(self.table, [name])
+            tie = self._measured(COLUMN, name, rest, values[name], partial(_of_groups, values[name], self.seed))
+            self.ties += [] if tie is None else [tie]
 
     def near(self) -> None:
         """Rows that are nearly the same. Copies are left out: they are another matter."""
@@ -295,105 +317,102 @@ class _Search:
         rows = rows[np.sort(first)]
         values = as_points(self.table.X.iloc[rows])
         columns = continuous_columns(values)
-        groups = None
-        if len(columns) >= 2:
-            points = scaled(values[:, columns], self.seed)
-            known = None if self.table.groups is None else self.table.groups[rows]
-            groups = near_groups(points, self.table.codes[rows], known, self.seed)
-        self.screened.append(Screen(NEAR, NEAR, NOT_SCREENED, groups is not None))
-        if groups is not None:
-            kept = _whole_groups(groups, MOST_ROWS, self.seed)
-            self._measure(NEAR, NEAR, self.table.take(rows[kept]), groups[kept])
-
-    def _passes(self, kind: str, name: str, points: Points, table: Data, key: Ints, reach: int) -> bool:
-        excess, error, above = _excess(points, table, key, reach, self.seed)
-        passes = bool(excess >= max(SCREEN, ERRORS * error, ABOVE * above))
-        self.screened.append(Screen(kind, name, around(excess, error), passes))
-        return passes
-
-    def _measure(self, kind: str, name: str, table: Data, tied: Ints) -> None:
-        known = table.groups
-        groups = tied if known is None else _united(tied, known)
-        if np.unique(groups).size < FOLDS or np.bincount(groups).max() > 0.5 * groups.size:
+        if len(columns) < 2:
             return
-        deal = fold_of_rows(table.codes, FOLDS, self.seed, PerRow(groups=groups))
-        if _takes_classes(table.codes, deal):
-            return
-        at_random = fold_of_rows(table.codes, FOLDS, self.seed, PerRow(groups=known))
-        shuffled, apart = self._right(table, at_random, name), self._right(table, deal, name)
-        weights = class_weights(table.codes, table.classes.size)
-        lost = (shuffled.astype(float) - apart) * weights
-        error = crossed_standard_error(by_group(lost[None, :], groups))
-        number = int(np.unique(groups).size)
-        fall = around(float(lost.mean()), error, LEVEL, "over groups", number)
-        above = float((shuffled * weights).mean()) - 1 / np.unique(table.codes).size
-        belong = fall.value >= max(FALL, RELATIVE * above) and fall.low > 0
-        if belong and kind == ORDER and known is None:
-            apart = self._right(table, tied * FOLDS // (int(tied.max()) + 1), name)
-        self.ties.append(
-            Tie(
-                kind=kind,
-                name=name,
-                groups=number,
-                rows=table.codes.size,
-                shuffled=of_proportion_by_group(shuffled, groups),
-                apart=of_proportion_by_group(apart, groups),
-                fall=fall,
-                belong=belong,
-            )
-        )
+        table, points = self.table.take(rows), scaled(values[:, columns], self.seed)
+        groups = near_groups(points, table.codes, table.groups, self.seed)
+        if groups is None:
+            groups = near_blocks(points, self.seed)
+        tie = self._measured(NEAR, NEAR, table, groups, partial(_of_groups, groups, self.seed))
+        self.ties += [] if tie is None else [tie]
 
-    def _right(self, table: Data, folds: Ints, name: str) -> Mask:
-        """Which rows are predicted correctly by fits without their fold."""
-        with Progress(FOLDS, f"rows that belong together: {name}", self.progress) as bar:
-            return np.asarray(predicted(table, self.learner, folds, self.seed, bar.advance) == table.codes)
+    def _measured(
+        self, kind: str, name: str, table: Data, tied: Ints, sample: Callable[[int], Ints], deal: Ints | None = None
+    ) -> Tie | None:
+        """By the nearest row, then, if a fall that matters remains possible, with the learner on few rows, on more."""
+        tie = None
+        for most, learn in ((FIRST_ROWS, False), (FIRST_ROWS, True), (MOST_ROWS, True)):
+            rows = sample(most)
+            part, groups = table.take(rows), _united(tied[rows], None if table.groups is None else table.groups[rows])
+            folds = self._folds(name, part, groups, None if deal is None else deal[rows])
+            if folds is None:
+                return None
+            shuffled, apart = self._right(name, part, *folds) if learn else self._nearest_right(part, *folds)
+            tie = _compared(kind, name, part, groups, shuffled, apart, self.shown_learner if learn else NEAREST)
+            # What the nearest row does not learn says nothing.
+            excluded = tie.fall.high < tie.relevant and (learn or tie.relevant > FALL)
+            if excluded or (learn and rows.size == tied.size):
+                break
+            if not learn and kind == COLUMN and self.left == 0:
+                return replace(tie, p_value=1.0)
+            self.left -= kind == COLUMN and not learn
+        return tie
 
+    def _folds(self, name: str, table: Data, groups: Ints, deal: Ints | None) -> tuple[Ints, Ints] | None:
+        """Folds at random and of whole groups, with as many rows of each class; None if that says nothing."""
+        sizes = np.bincount(groups)
+        if sizes.size < LEAST_GROUPS or sizes.max() > LARGEST_SHARE * groups.size:
+            self.missing[name] = "it has fewer than 3 groups, or one with more than half of the rows"
+            return None
+        if deal is None:
+            few = sizes.size <= LEFT_OUT_ALONE
+            deal = groups if few else fold_of_rows(table.codes, FOLDS, self.seed, PerRow(groups=groups))
+        known = np.arange(len(table)) if table.groups is None else table.groups
+        _, first, unit = np.unique(known, return_index=True, return_inverse=True)
+        return _within_classes(deal[first], table.codes[first], self.seed)[unit], deal
 
-def _excess(points: Points, table: Data, key: Ints, reach: int, seed: int) -> tuple[float, float, float]:
-    """How much more often nearest neighbours share labels with tied rows than without, its standard error, and how much
-    more often they do than by chance.
+    def _right(self, name: str, table: Data, *folds: Ints) -> list[Floats]:
+        """Whether each row is predicted correctly by a fit without its fold."""
+        with Progress(2 * (int(folds[0].max()) + 1), f"rows that belong together: {name}", self.progress) as bar:
+            return [
+                (predicted(table, self.learner, fold, self.seed, bar.advance) == table.codes).astype(float)
+                for fold in folds
+            ]
 
-    Rows are tied if their keys differ by at most `reach`. Compared with keys shuffled within classes, which rule out as
-    many rows of each class. The mean of classes, each counting the same.
-    """
-    codes, groups = table.codes, table.groups
-    queries = even_sample(codes, QUERIES, seed)
-    shuffled = [_within_classes(key, codes, seed, draw) for draw in range(DRAWS)]
-    apart: list[Floats] = []
-    at_random: list[Floats] = []
-    for here, away in distances(points, queries, groups):
-
-        def alike(keys: Ints, here: Ints = here, away: Points = away) -> Floats:
-            tied = np.abs(keys[here, None] - keys[None, :]) <= reach
-            return nearest_is_alike(away, here, codes, tied).astype(float)
-
-        apart.append(alike(key))
-        at_random.append(np.mean([alike(keys) for keys in shuffled], axis=0))
-    lost = np.concatenate(at_random) - np.concatenate(apart)
-    own = codes[queries]
-    parts = [np.flatnonzero(own == code) for code in np.unique(own) if (own == code).sum() > 1]
-    if not parts:  # every class has a single query: nothing to compare
-        return 0.0, 0.0, 0.0
-    error = np.sqrt(sum(lost[part].var(ddof=1) / part.size for part in parts)) / len(parts)
-    usual = np.concatenate(at_random)
-    above = np.mean([usual[part].mean() for part in parts]) - 1 / len(parts)
-    return float(np.mean([lost[part].mean() for part in parts])), float(error), float(above)
+    def _nearest_right(self, table: Data, *folds: Ints) -> list[Floats]:
+        """Whether the nearest row outside its fold has the label of each row; NaN for rows that were not looked up."""
+        points, queries = scaled(as_points(table.X), self.seed), even_sample(table.codes, QUERIES, self.seed)
+        right = [np.full(len(table), np.nan) for _ in folds]
+        for here, away in distances(points, queries, table.groups):
+            for values, fold in zip(right, folds):
+                values[here] = nearest_is_alike(away, here, table.codes, fold[here, None] == fold[None, :])
+        return right
 
 
-def _within_classes(key: Ints, codes: Ints, seed: int, draw: int) -> Ints:
+def _compared(kind: str, name: str, table: Data, groups: Ints, shuffled: Floats, apart: Floats, learner: str) -> Tie:
+    """What is lost if groups are left out, from whether each row was predicted correctly in both ways."""
+    if np.isnan(shuffled).any():
+        rows = np.flatnonzero(~np.isnan(shuffled))
+        table, groups, shuffled, apart = table.take(rows), groups[rows], shuffled[rows], apart[rows]
+    weights = class_weights(table.codes, table.classes.size)
+    lost = (shuffled - apart) * weights
+    error = crossed_standard_error(by_group(lost[None, :], groups))
+    # Groups of equal size would vary as much: a few large ones say less than their number.
+    sizes = np.unique(groups, return_counts=True)[1]
+    number = max(round(groups.size**2 / float((sizes**2).sum())), 2)
+    value = float(np.clip(lost.mean(), -1, 1))
+    above = float((shuffled * weights).mean()) - 1 / np.unique(table.codes).size
+    fall = bounded(value, error, groups.size, 0.95, "over groups", number, least=-1.0)
+    return Tie(
+        kind=kind,
+        name=name,
+        groups=sizes.size,
+        rows=groups.size,
+        shuffled=of_proportion_by_group(shuffled > 0, groups),
+        apart=of_proportion_by_group(apart > 0, groups),
+        fall=fall,
+        p_value=float(stats.t.sf(value / error, number - 1)) if error > 0 else float(value <= 0),
+        relevant=max(FALL, (OF_NEAR if kind == NEAR else RELATIVE) * above),
+        learner=learner,
+    )
+
+
+def _within_classes(key: Ints, codes: Ints, seed: int) -> Ints:
     """The keys, shuffled among rows of the same class."""
     shuffled = np.empty_like(key)
-    drawn = sorted_by_class(codes, seeds.generator(seed, "shuffle within classes", draw))
+    drawn = sorted_by_class(codes, seeds.generator(seed, "shuffle within classes"))
     shuffled[np.argsort(codes, kind="stable")] = key[drawn]
     return shuffled
-
-
-def _takes_classes(codes: Ints, folds: Ints) -> bool:
-    """Whether more than a tenth of the rows are in a fold with most of their class: then the class is what is lost."""
-    counts = np.zeros((int(codes.max()) + 1, int(folds.max()) + 1))
-    np.add.at(counts, (codes, folds), 1)
-    most = counts > 0.5 * counts.sum(axis=1, keepdims=True)
-    return bool(counts[most].sum() > 0.1 * codes.size)
 
 
 def _stretches(rows: int, most: int) -> Ints:
@@ -405,21 +424,28 @@ def _stretches(rows: int, most: int) -> Ints:
     return (starts[:, None] + np.arange(length)).ravel()
 
 
-def _whole_groups(groups: Ints, most: int, seed: int) -> Ints:
-    """All rows, or those of groups drawn at random until there are so many."""
-    if groups.size <= most:
-        return np.arange(groups.size)
+def _of_groups(groups: Ints, seed: int, most: int) -> Ints:
+    """All rows, or those of groups drawn at random until there are so many; of large groups, some rows."""
+    generator = seeds.generator(seed, "whole groups")
     names, codes = np.unique(groups, return_inverse=True)
-    order = seeds.generator(seed, "whole groups").permutation(names.size)
-    sizes = np.bincount(codes)[order]
-    chosen = order[: max(int(np.searchsorted(np.cumsum(sizes), most)), 1)]
-    return np.flatnonzero(np.isin(codes, chosen))
+    drawn = generator.permutation(groups.size)
+    rows = (
+        drawn[place_in_class(codes[drawn]) < max(most // min(names.size, BLOCKS), 1)] if groups.size > most else drawn
+    )
+    order = generator.permutation(names.size)
+    sizes = np.bincount(codes[rows], minlength=names.size)[order]
+    chosen = order[: max(int(np.searchsorted(np.cumsum(sizes), most, side="right")), 1)]
+    return np.sort(rows[np.isin(codes[rows], chosen)])
 
 
-def _united(one: Ints, other: Ints) -> Ints:
-    """Groups that keep together what either of two groupings keeps together."""
-    first, second = (np.unique(names, return_inverse=True)[1] for names in (one, other))
+def _united(one: Ints, other: Ints | None) -> Ints:
+    """Groups that keep together what either of two groupings keeps together, numbered from 0."""
+    first = np.unique(one, return_inverse=True)[1]
+    if other is None:
+        return np.asarray(first, dtype=np.int64)
+    second = np.unique(other, return_inverse=True)[1]
     number = int(first.max()) + 1
     size = number + int(second.max()) + 1
     links = sparse.csr_array((np.ones(first.size, dtype=np.int8), (first, number + second)), shape=(size, size))
-    return np.asarray(connected_components(links, directed=False)[1][first], dtype=np.int64)
+    joined = connected_components(links, directed=False)[1][first]
+    return np.asarray(np.unique(joined, return_inverse=True)[1], dtype=np.int64)
