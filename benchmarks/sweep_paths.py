@@ -17,7 +17,6 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.ensemble import (
     AdaBoostClassifier,
-    BaggingClassifier,
     ExtraTreesClassifier,
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
@@ -54,7 +53,6 @@ def every_fifth(most: int) -> tuple[int, ...]:
 SWEEPS = {
     "forest": Sweep(RandomForestClassifier(), "n_estimators", every_fifth(200)),
     "extra trees": Sweep(ExtraTreesClassifier(), "n_estimators", every_fifth(200)),
-    "bagging": Sweep(BaggingClassifier(), "n_estimators", every_fifth(100)),
     "AdaBoost": Sweep(AdaBoostClassifier(), "n_estimators", every_fifth(200)),
     "gradient boosting": Sweep(GradientBoostingClassifier(), "n_estimators", every_fifth(100)),
     "histogram boosting": Sweep(HistGradientBoostingClassifier(), "max_iter", every_fifth(100)),

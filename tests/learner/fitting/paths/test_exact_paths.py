@@ -5,15 +5,13 @@ import pytest
 from separate_fits import TABLES, compare, drawn, fits_of
 from sklearn.ensemble import (
     AdaBoostClassifier,
-    BaggingClassifier,
     ExtraTreesClassifier,
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
-from sklearn.linear_model import LogisticRegression, Perceptron
+from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # learners that are stopped early say so
@@ -25,12 +23,6 @@ CASES_OF_LEARNERS = [
     (RandomForestClassifier(random_state=3, warm_start=True, class_weight="balanced", max_depth=3), "n_estimators", 6),
     (ExtraTreesClassifier(random_state=3), "n_estimators", 12),
     (ExtraTreesClassifier(random_state=3, bootstrap=True, class_weight="balanced_subsample"), "n_estimators", 6),
-    (BaggingClassifier(random_state=3), "n_estimators", 8),
-    (BaggingClassifier(random_state=3, max_features=0.5, bootstrap_features=True), "n_estimators", 6),
-    (BaggingClassifier(random_state=3, max_samples=0.5, bootstrap=False, warm_start=True), "n_estimators", 6),
-    # So few rows that members lack classes.
-    (BaggingClassifier(KNeighborsClassifier(2), max_samples=4, random_state=3), "n_estimators", 6),
-    (BaggingClassifier(Perceptron(), random_state=3), "n_estimators", 6),
     (AdaBoostClassifier(random_state=3), "n_estimators", 12),
     (AdaBoostClassifier(DecisionTreeClassifier(max_depth=3), learning_rate=0.5, random_state=3), "n_estimators", 8),
     (AdaBoostClassifier(GaussianNB()), "n_estimators", 6),

@@ -8,7 +8,6 @@ from scipy import sparse
 from separate_fits import TABLES, compare, drawn, same
 from sklearn.ensemble import (
     AdaBoostClassifier,
-    BaggingClassifier,
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
@@ -27,7 +26,6 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # learners that are stopped e
     ("learner", "param_name", "values"),
     [
         (RandomForestClassifier(random_state=0), "n_estimators", [0, 3, -1, 5]),
-        (BaggingClassifier(random_state=0), "n_estimators", [0, 3, 5]),
         (AdaBoostClassifier(random_state=0), "n_estimators", [3, 0, 5]),
         (GradientBoostingClassifier(random_state=0), "n_estimators", [3, 0, 5]),
         (HistGradientBoostingClassifier(random_state=0), "max_iter", [0, 3, 5]),
@@ -60,7 +58,6 @@ def test_one_class_and_one_row():
     for learner, name in (
         (AdaBoostClassifier(), "n_estimators"),
         (KNeighborsClassifier(weights="distance"), "n_neighbors"),
-        (BaggingClassifier(random_state=0), "n_estimators"),
         (RandomForestClassifier(random_state=0), "n_estimators"),
     ):
         compare(learner, name, [1, 2, 5], X[:20], y[:20], X)
@@ -79,7 +76,6 @@ def test_tables_and_sparse_rows():
     few = sparse.csr_matrix(np.where(np.abs(X) < 1, 0.0, X))
     for learner, name in (
         (RandomForestClassifier(random_state=0), "n_estimators"),
-        (BaggingClassifier(random_state=0), "n_estimators"),
         (AdaBoostClassifier(random_state=0), "n_estimators"),
         (GradientBoostingClassifier(random_state=0), "n_estimators"),
         (KNeighborsClassifier(), "n_neighbors"),
@@ -94,12 +90,8 @@ def test_tables_and_sparse_rows():
 @pytest.mark.parametrize("n_jobs", [2, -1])
 def test_several_jobs(n_jobs):
     X, y = TABLES["whole numbers"]
-    for learner, name in (
-        (BaggingClassifier(DecisionTreeClassifier(max_depth=3), random_state=0, n_jobs=n_jobs), "n_estimators"),
-        (KNeighborsClassifier(n_jobs=n_jobs), "n_neighbors"),
-    ):
-        with parallel_config(backend="threading"):
-            compare(learner, name, [1, 2, 3, 5, 8], *drawn(X, y), X)
+    with parallel_config(backend="threading"):
+        compare(KNeighborsClassifier(n_jobs=n_jobs), "n_neighbors", [1, 2, 3, 5, 8], *drawn(X, y), X)
 
 
 def test_a_forest_of_several_jobs_answers_as_one_of_one_job():

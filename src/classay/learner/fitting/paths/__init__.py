@@ -2,7 +2,7 @@
 
 | parameter | how | equal to separate fits |
 | --- | --- | --- |
-| `n_estimators` of forests, extra trees, bagging | prefixes of the ensemble | exactly |
+| `n_estimators` of forests, extra trees | prefixes of the ensemble | exactly |
 | `n_estimators` / `max_iter` of AdaBoost and gradient boosting | predictions by stage | exactly |
 | `n_neighbors` of nearest neighbours | one search, running votes | exactly |
 | `max_iter` of logistic regression (lbfgs) | the iterates of the solver | exactly |

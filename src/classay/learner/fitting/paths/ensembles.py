@@ -1,4 +1,4 @@
-"""`n_estimators` of forests and bagging: the first n members of a larger ensemble are the smaller one.
+"""`n_estimators` of forests: the first n members of a larger ensemble are the smaller one.
 
 Seeds of members are drawn one after the other from the ensemble's, so member i is the same in every ensemble of more
 than i members. Votes are added in scikit-learn's order, so that even ties are resolved the same way.
@@ -6,14 +6,12 @@ than i members. Votes are added in scikit-learn's order, so that even ties are r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import effective_n_jobs  # comes with scikit-learn, whose own count of jobs is needed
 from sklearn.ensemble import (
     AdaBoostClassifier,
-    BaggingClassifier,
     ExtraTreesClassifier,
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
@@ -45,52 +43,6 @@ class ForestPrefixes(SharedPath):
             votes += tree.tree_.value[leaves[:, size - 1], 0, :]
             if size in values:
                 yield size, forest.classes_.take(np.argmax(votes / size, axis=1), axis=0)
-
-
-@register
-class BaggingPrefixes(SharedPath):
-    """Bagging of any learner, over rows and over columns."""
-
-    LEARNERS: ClassVar = {BaggingClassifier: ("n_estimators",)}
-    KIND, EXACT = PREFIXES, True
-
-    @classmethod
-    def read(cls, bag: Any, values: list[Any], asked: Any) -> Iterator[tuple[Any, Any]]:
-        """Add up the votes member by member, or, as scikit-learn does with several jobs, job by job."""
-        rows = validate_data(bag, asked, accept_sparse=["csr", "csc"], dtype=None, ensure_all_finite=False, reset=False)
-        each = (
-            _votes(member, rows[:, columns], len(bag.classes_))
-            for member, columns in zip(bag.estimators_, bag.estimators_features_)
-        )
-        jobs = effective_n_jobs(bag.n_jobs)
-        sums = _running(each) if jobs == 1 else _by_job(list(each), jobs, values)
-        for size, votes in sums:
-            if size in values:
-                yield size, bag.classes_.take(np.argmax(votes / size, axis=1), axis=0)
-
-
-def _votes(member: Any, rows: Any, n_classes: int) -> Floats:
-    """Probabilities of one member for all classes; its own sample may lack some."""
-    votes: Floats = np.zeros((rows.shape[0], n_classes))
-    if hasattr(member, "predict_proba"):
-        votes[:, member.classes_] += member.predict_proba(rows)
-    else:
-        votes[np.arange(rows.shape[0]), member.predict(rows)] += 1
-    return votes
-
-
-def _running(each: Iterator[Floats]) -> Iterator[tuple[int, Floats]]:
-    total: Any = 0.0
-    for size, votes in enumerate(each, start=1):
-        total = total + votes
-        yield size, total
-
-
-def _by_job(each: list[Floats], jobs: int, sizes: Sequence[int]) -> Iterator[tuple[int, Floats]]:
-    """Sums of sums, one per job: another order of addition may change a tie."""
-    for size in sizes:
-        parts = np.array_split(np.arange(size), min(jobs, size))
-        yield size, sum(sum((each[member] for member in part), 0.0) for part in parts)  # type: ignore[misc]
 
 
 # `n_estimators` or `max_iter` of boosting: stages are added one after the other, so a fit contains the smaller ones.
