@@ -60,7 +60,8 @@ def test_a_category_that_is_new():
 
 def test_rows_in_both_parts():
     result = classay.shift(*parts(contaminated(0)))
-    assert result.contaminated
+    assert result.verdict == "found"
+    assert str(result).startswith("Test rows are in the training part:")
     assert not result.unlike
     assert result.copies.value == pytest.approx(0.1, abs=0.02)
     assert result.usual_copies == pytest.approx(0)
@@ -69,8 +70,18 @@ def test_rows_in_both_parts():
 def test_equal_rows_that_are_usual_are_no_contamination():
     result = classay.shift(*parts(duplicates(0)))
     assert result.copies.value > 0.9
-    assert not result.contaminated
-    assert not result.unlike
+    assert result.verdict == "no"
+    assert "would have been seen" in str(result)
+
+
+@pytest.mark.parametrize("gaps", [0, 0.12])
+def test_half_a_standard_deviation_and_missing_values_are_seen(gaps):
+    rng = np.random.default_rng(8)
+    train, test = (pd.DataFrame(rng.normal(size=(size, 6))).rename(columns="m{}".format) for size in (300, 150))
+    moved = test.mask(rng.random(test.shape) < gaps) if gaps else test.assign(m2=test["m2"] + 0.5)
+    result = classay.shift(train.mask(rng.random(train.shape) < 0.02) if gaps else train, moved)
+    assert result.unlike
+    assert "missing values in a row" in str(result) if gaps else result.columns[0].column == "m2"
 
 
 def test_copies_by_hand():

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -14,12 +16,21 @@ from scipy.stats import rankdata
 from ... import seeds
 from ...arrays import Floats, Ints
 from ...engine.progress import Progress
-from ...estimators.encoder import as_numbers, kind_of_column
+from ...estimators.encoder import as_levels, as_numbers, kind_of_column
 from ...expect import counted
 from ...intervals import Estimate
 from ...splits import PerRow, fold_of_rows
 from ...tables.data import Data
-from .quick_models import FOLDS, even_sample, labelled_rows, predicted, predicted_by_column, skill, without
+from .quick_models import (
+    FOLDS,
+    class_weights,
+    even_sample,
+    labelled_rows,
+    predicted,
+    predicted_by_column,
+    skill,
+    without,
+)
 from .verdicts import FOUND, NOTHING, UNDECIDED, Check, Looked
 
 MOST_ROWS = 3_000
@@ -35,7 +46,10 @@ NEARLY = 0.05
 WITHOUT, TIMES = 0.25, 5.0
 """Skill that is lost without it; of a strong column, two fifths of that if all others lack this many times as much."""
 PERFECT, GRADED = 0.99, 0.75
-"""Skill that no honest measurement is expected to have; how far out its errors lie (an AUC) if it is one."""
+"""Skill that no honest measurement is expected to have; that of its errors if it is one: the AUC of being near to other
+classes, at least, and their distance from these as a share of that of right rows, at most."""
+MOST_TOGETHER, BINS = 3, 6
+"""Columns that may predict the label together; they are searched with so many ranges of each."""
 MOST_SHOWN = 12
 """Columns in the chart."""
 
@@ -44,13 +58,15 @@ MOST_SHOWN = 12
 class Leak:
     """One column: its `skill` alone, that of all columns, and that of all others, if they were tried.
 
-    `named` is whether its name looks like that of the labels; `verdict`: found (a leak), undecided (a suspect) or no.
+    `together` are the columns that were left out to try all others: it, and those that may hide it. `named` is
+    whether its name looks like that of the labels; `verdict`: found (a leak), undecided (a suspect) or no.
     """
 
     column: str
     skill: Estimate
     all_columns: Estimate | None
     others: Estimate | None
+    together: tuple[str, ...]
     named: bool
     verdict: str
 
@@ -87,14 +103,21 @@ class Leaks(Check, unit="skill of the column alone"):
         return tuple(Looked(leak.column, leak.verdict, each) for leak, each in zip(self.columns, known))
 
     def __str__(self) -> str:
-        if not self.found:
-            return f"No sign of a target leak: {counted(len(self.columns), 'column')} tried alone."
         named = "; ".join(
             f"{leak.column} alone has a skill of {leak.skill.value:.2f}, all columns {_value(leak.all_columns)}, all "
-            f"others {_value(leak.others)}"
-            for leak in self.found
+            f"others{' without ' + ' and '.join(leak.together) if leak.together[1:] else ''} {_value(leak.others)}"
+            for leak in self.found or self.suspects
         )
-        return f"Possible target leak: {named}. Drop it if it is not known when you predict."
+        if self.found:
+            return f"Possible target leak: {named}. Drop it if it is not known when you predict."
+        if self.suspects:
+            return f"Undecided: {named}. Is it known when you predict, and all that matters?"
+        best = max(leak.skill.value for leak in self.columns)
+        return (
+            f"No sign of a target leak: {counted(len(self.columns), 'column')} tried alone, the best with a skill of "
+            f"{best:.2f}. One with {STRONG:g}, or {MOST_TOGETHER} together, would have been seen if all others had "
+            f"{WITHOUT:g} less."
+        )
 
 
 def leaks(
@@ -114,13 +137,17 @@ def leaks(
     column is a *leak* if it alone has a skill of 0.9 or more (0.6 if its name looks like that of the labels), all
     columns together have at most 0.05 more, and all others at least 0.25 less (or 0.1 less, if they lack five times
     as much of a perfect skill). It is a *suspect* from a skill of 0.5 under the same conditions: then it is the only
-    column that matters, which may be right. So is a number with a skill below 0.99 whose errors lie at the edge of what
-    it predicts (an AUC of 0.75 or more): classes overlap there, as those of a measurement do. A column made from the
+    column that matters, which may be right. So is a number with a skill below 0.99 whose errors lie near values of
+    other classes (an AUC of 0.75 or more): classes overlap there, as those of a measurement do. A column made from the
     label errs anywhere.
 
-    It misleads if the task is to read one column: a threshold on a measurement is not a leak. Two columns that both
-    predict the label hide each other, unless both are nearly perfect. A leak that only some rows have is not seen.
-    Of more than 100 columns, the 100 that depend most on the class are tried.
+    Columns that each predict the label hide each other. So the best is left out, then the next best, as long as the
+    others lose nothing; measurements, as above, are passed over. Columns may also predict the label only together: the
+    two or three that sort rows best by class are suspects if their skill is 0.9 or more and all others have 0.25 less.
+
+    It misleads if the task is to read one column: a threshold on a measurement is not a leak. Two measurements that
+    are recorded after the label hide each other. A leak that only some rows have is not seen. Of more than 100
+    columns, the 100 that depend most on the class are tried.
 
     Parameters
     ----------
@@ -158,6 +185,7 @@ class _Search:
     def __init__(self, table: Data, learner: Any, target: str, seed: int) -> None:
         self.table, self.learner, self.target, self.seed = table, learner, target, seed
         self.folds = fold_of_rows(table.codes, FOLDS, seed, PerRow(groups=table.groups))
+        self._known: dict[tuple[str, ...], Estimate] = {}
 
     def alone(self, bar: Progress) -> dict[str, Ints]:
         """What each column alone predicts, texts left out."""
@@ -184,50 +212,100 @@ class _Search:
         return [str(X.columns[place]) for place in np.sort(np.argsort(-share, kind="stable")[:MOST_COLUMNS])]
 
     def judged(self, alone: dict[str, Ints]) -> list[Leak]:
-        """Each column with its level; all columns and all others are tried only where one alone does much."""
-        skills = {name: self._skill(codes) for name, codes in alone.items()}
-        tried = [name for name, own in skills.items() if own.value >= SUSPECT and self.table.X.shape[1] > 1]
-        everything = self._without([]) if tried else None
-        # Columns that are all but the label itself are left out together: otherwise they hide each other.
-        perfect = [name for name in tried if skills[name].value >= PERFECT]
-        judged = []
-        together = None
-        for name, own in skills.items():
-            named = looks_like(name, self.target)
-            if name not in tried or everything is None or everything.value - own.value > NEARLY:
-                judged.append(Leak(name, own, everything if name in tried else None, None, named, NOTHING))
+        """Each column with its verdict: alone, and if none is a leak, together with others."""
+        everything = self._without([]) if self.table.X.shape[1] > 1 else None
+        judged = {
+            name: Leak(name, self._skill(codes), everything, None, (name,), looks_like(name, self.target), NOTHING)
+            for name, codes in alone.items()
+        }
+        if everything is None:
+            return list(judged.values())
+        measurements, err_anywhere = [], []
+        for name, leak in judged.items():
+            if leak.skill.value < SUSPECT:
                 continue
-            if name in perfect and len(perfect) > 1 and len(perfect) < self.table.X.shape[1]:
-                together = together or self._without(perfect)
-                others = together
-            else:
+            measured = leak.skill.value < PERFECT and self._graded(name, alone[name])
+            err_anywhere += [] if measured else [leak]
+            measurements += [name] if measured else []
+            if everything.value - leak.skill.value <= NEARLY:
                 others = self._without([name])
-            verdict = _verdict(own, everything, others, named)
-            if verdict == FOUND and not named and own.value < PERFECT and self._graded(name, alone[name]):
-                verdict = UNDECIDED
-            judged.append(Leak(name, own, everything, others, named, verdict))
-        return judged
+                verdict = _verdict(leak.skill, everything, others, leak.named)
+                verdict = UNDECIDED if verdict == FOUND and measured and not leak.named else verdict
+                judged[name] = replace(leak, others=others, verdict=verdict)
+        if all(leak.verdict != FOUND for leak in judged.values()):
+            tried = {name: leak for name, leak in judged.items() if name not in measurements}
+            judged |= self._several(tried, sorted(err_anywhere, key=lambda leak: -leak.skill.value), everything)
+        return list(judged.values())
+
+    def _several(self, tried: dict[str, Leak], err_anywhere: list[Leak], everything: Estimate) -> dict[str, Leak]:
+        """The first columns that predict the label by themselves or together, while all others do not."""
+        for names in self._sets(list(tried), err_anywhere):
+            joint = self._without([name for name in self.table.X.columns if name not in names])
+            if joint.value < STRONG or _verdict(joint, everything, self._without(names), named=False) == NOTHING:
+                continue
+            leaks_alone = all(tried[name].skill.value >= (NAMED if tried[name].named else STRONG) for name in names)
+            others, verdict = self._without(names), FOUND if leaks_alone else UNDECIDED
+            return {name: replace(tried[name], others=others, together=tuple(names), verdict=verdict) for name in names}
+        return {}
+
+    def _sets(self, names: list[str], err_anywhere: list[Leak]) -> Iterator[list[str]]:
+        """Columns to leave out together: the best ones, while all others lose nothing; then the best pair and three."""
+        best, most = [leak.column for leak in err_anywhere], self.table.X.shape[1] - 1
+        for size in range(1, min(len(best), most)):
+            if self._without(best[:size]).value < err_anywhere[0].skill.low:
+                break
+            yield best[: size + 1]
+        leading = self._leading(names)
+        yield from (leading[:size] for size in range(2, min(len(leading), most) + 1))
+
+    def _leading(self, names: list[str]) -> list[str]:
+        """The pair whose ranges or categories share the fewest classes, and the column that adds most to it."""
+        size, weights = self.table.classes.size, class_weights(self.table.codes, self.table.classes.size)
+        bins = {name: _codes(self.table.X[name]) for name in names}
+
+        def purity(columns: tuple[str, ...]) -> float:
+            cells = np.zeros(len(weights), dtype=np.int64)
+            for name in columns:
+                cells = cells * BINS + bins[name]
+            return float(
+                np.bincount(cells * size + self.table.codes, weights, BINS ** len(columns) * size)
+                .reshape(-1, size)
+                .max(axis=1)
+                .sum()
+            )
+
+        if len(names) < MOST_TOGETHER:
+            return names
+        pair = max(combinations(names, 2), key=purity)
+        return [*pair, max((name for name in names if name not in pair), key=lambda name: purity((*pair, name)))]
 
     def _graded(self, name: str, codes: Ints) -> bool:
-        """Whether the rows that a column predicts wrongly are at the edge of those that it predicts alike."""
+        """Whether the rows that a column predicts wrongly are near to values that it predicts otherwise."""
         column = self.table.X[name]
         if kind_of_column(column) != "number":
             return False
         values = np.asarray(as_numbers(column), dtype=float)
-        errors = farther = 0.0
+        errors = nearer = distance = 0.0
         for code in np.unique(codes):
-            here = np.isfinite(values) & (codes == code)
-            out = np.abs(values[here] - np.median(values[here])) if here.any() else np.empty(0)
+            here, rest = (np.isfinite(values) & which for which in (codes == code, codes != code))
             wrong = self.table.codes[here] != code
-            if wrong.any() and not wrong.all():
-                # The share of right rows that are nearer, over wrong rows: each counts the same.
+            if wrong.any() and not wrong.all() and rest.any():
+                ends = np.concatenate([[-np.inf], np.sort(values[rest]), [np.inf]])
+                place = np.searchsorted(ends, values[here])
+                away = np.minimum(values[here] - ends[place - 1], ends[place] - values[here])
+                # The share of right rows that are farther away, over wrong rows: each counts the same.
                 errors += float(wrong.sum())
-                farther += float(rankdata(out)[wrong].sum() - wrong.sum() * (wrong.sum() + 1) / 2) / (~wrong).sum()
-        return errors > 0 and farther >= GRADED * errors
+                nearer += float(rankdata(-away)[wrong].sum() - wrong.sum() * (wrong.sum() + 1) / 2) / (~wrong).sum()
+                distance += float(away[wrong].sum()) / max(float(np.median(away[~wrong])), 1e-300)
+        return errors > 0 and nearer >= GRADED * errors and distance <= GRADED * errors
 
     def _without(self, columns: list[str]) -> Estimate:
         """The skill of all columns but these."""
-        return self._skill(predicted(without(self.table, columns), self.learner, self.folds, self.seed))
+        key = tuple(sorted(columns))
+        if key not in self._known:
+            rest = without(self.table, columns)
+            self._known[key] = self._skill(predicted(rest, self.learner, self.folds, self.seed))
+        return self._known[key]
 
     def _skill(self, codes: Ints) -> Estimate:
         return skill(codes, self.table.codes, self.table.classes.size)
@@ -240,6 +318,13 @@ def _verdict(alone: Estimate, everything: Estimate, others: Estimate, named: boo
     if matters and alone.value >= (NAMED if named else STRONG):
         return FOUND
     return UNDECIDED if matters else NOTHING
+
+
+def _codes(column: pd.Series[Any]) -> Ints:
+    """Ranges with about equally many numbers, the missing ones in the first, or of codes of categories."""
+    number = kind_of_column(column) == "number"
+    values = np.nan_to_num(as_numbers(column), nan=-np.inf) if number else as_levels(column)[0]
+    return np.asarray((rankdata(values) - 1) * BINS // len(column), dtype=np.int64)
 
 
 def _ranks(column: pd.Series[Any]) -> Floats:
