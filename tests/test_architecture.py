@@ -187,13 +187,13 @@ def test_the_checks_of_names_see_what_is_wrong(tmp_path, monkeypatch):
 # What the house may hold at most. Ceilings only fall, in the commit that makes room: a new feature pays with what it
 # removes. Code are the lines that are neither blank, comment nor docstring.
 CEILINGS = {
-    "lines of src": 57_090,
-    "lines of code": 39_324,
-    "files of src": 281,
-    "lines of tests": 39_639,
+    "lines of src": 57_075,
+    "lines of code": 39_306,
+    "files of src": 278,
+    "lines of tests": 39_326,
     "names at the top": 48,
     "files in a folder": 14,
-    "longest file": 510,
+    "longest file": 494,
 }
 
 
