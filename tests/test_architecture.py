@@ -188,9 +188,9 @@ def test_the_checks_of_names_see_what_is_wrong(tmp_path, monkeypatch):
 # removes. Code are the lines that are neither blank, comment nor docstring.
 CEILINGS = {
     "lines of src": 57_075,
-    "lines of code": 39_306,
+    "lines of code": 39_313,
     "files of src": 278,
-    "lines of tests": 39_326,
+    "lines of tests": 39_310,
     "names at the top": 48,
     "files in a folder": 14,
     "longest file": 494,
