@@ -11,7 +11,7 @@ FOUND, UNDECIDED, NO, OTHER = "found", "undecided", "no", "other"
 
 @dataclass(frozen=True)
 class Case:
-    """`run(seed)` makes the world with this seed and returns one of the answers; `planted`: whether there is a fault."""
+    """`run(seed)` makes the world with this seed and returns an answer; `planted`: whether there is a fault."""
 
     world: str
     planted: bool
