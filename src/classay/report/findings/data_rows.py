@@ -15,7 +15,6 @@ from ...arrays import Floats
 from ...auc import auc
 from ...data.checks.part_shift import Shift
 from ...data.checks.row_dependence import COLUMN, ORDER, Tie
-from ...data.checks.target_leaks import Leak
 from ...data.checks.verdicts import UNDECIDED
 from ...intervals import Estimate, exact
 from ...learner.records.base import OutOfFold
@@ -213,29 +212,26 @@ def _with_copies(results: Results, judge: Judge) -> tuple[Estimate, float, str] 
 
 @rule("D205")
 def leak(results: Results, judge: Judge) -> Outcome:
-    """Does one column predict the label by itself, as if it were made from it?"""
+    """Does a column predict the label by itself, as if it were made from it?"""
     measured = results.suspicions.leaks
     if measured is None:
         return results.suspicions.why.get("leaks", "it was not measured")
-    if measured.found:
-        first, rest = measured.found[0], [quoted(each.column) for each in measured.found[1:]]
-        named = f" Its name looks like that of the labels, {quoted(results.data.target)}." if first.named else ""
-        too = f" So {'do' if len(rest) > 1 else 'does'} {joined(rest)}." if rest else ""
-        return _of_column("leak", first, named + too)
-    if measured.suspects:
-        return _of_column("suspect", measured.suspects[0])
+    suspects = [each for each in measured.suspects if each.column in measured.suspects[0].together]
+    if suspected := measured.found or suspects:
+        named = [quoted(each.column) for each in suspected if each.named]
+        target = quoted(results.data.target)
+        like = f" The name of {joined(named)} looks like that of the labels, {target}." if named else ""
+        first, alone = suspected[0], [f"{quoted(each.column)} alone {each.skill.value:.2f}" for each in suspected]
+        assert first.all_columns is not None
+        assert first.others is not None
+        skills = (
+            f"Skill (0: as good as chance; 1: always right) of {joined(alone)}, of all columns together "
+            f"{first.all_columns.value:.2f}, of all others {first.others.value:.2f}.{like}"
+        )
+        columns, outcome = joined([quoted(each.column) for each in suspected]), "leak" if measured.found else "suspect"
+        return say(outcome, "data", first.skill, columns=columns, skills=skills, others=first.others.value)
     best = measured.largest("skill") or exact(0.0)
     return say("fine", "data", best, columns=len(measured.tried), best=max(best.value, 0))
-
-
-def _of_column(outcome: str, leak: Leak, too: str = "") -> Said:
-    assert leak.all_columns is not None
-    assert leak.others is not None
-    skills = (
-        f"{quoted(leak.column)} alone has a skill of {leak.skill.value:.2f} (0: as good as chance; 1: always right), "
-        f"all columns together have {leak.all_columns.value:.2f}, all others {leak.others.value:.2f}."
-    )
-    return say(outcome, "data", leak.skill, column=leak.column, skills=skills, others=leak.others.value, too=too)
 
 
 @rule("D206")
@@ -292,7 +288,7 @@ def shifted_test(results: Results, judge: Judge) -> Outcome:
         return results.suspicions.why.get("shift", "too few groups are in one of the parts")
     auc = f"{measured.auc.value:.2f} ({measured.auc.low:.2f} to {measured.auc.high:.2f}; 0.5: not at all)"
     outcome = "unlike" if measured.unlike else "fine"
-    return say(outcome, "data", measured.auc, auc=auc, columns=_columns_that_differ(measured))
+    return say(outcome, "data", measured.auc, auc=auc, columns=_columns_that_differ(measured), visible=measured.visible)
 
 
 def _columns_that_differ(measured: Shift) -> str:
