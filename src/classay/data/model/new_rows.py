@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +14,13 @@ from scipy import stats
 
 from ... import expect
 from ...arrays import Floats, Ints
-from ...inputs import aligned, class_labels, encode, matrix, take
+from ...inputs import aligned, class_labels, encode, is_sparse, matrix, take
 from ...intervals import Estimate, exact, of_proportion
-from ...result import Result
+from ...seeds import generator
+from ..checks.verdicts import FOUND, NOTHING, UNDECIDED, Check, Looked
+from ..geometry.covariance import Covariances
 from ..geometry.cross_fit import row_complexities
+from ..geometry.moments import Geometry
 from ..text import as_vectors
 
 if TYPE_CHECKING:
@@ -24,28 +28,98 @@ if TYPE_CHECKING:
 
 BY_OTHERS, WITH_ROW = "by the geometry of other rows", "with the row"
 """How rows may have been measured (`Complexity.measured`) so that new rows cannot be compared with them."""
+MOST_KNOWN, MOST_COMPARED = 10_000, 4_000
+"""Known rows that new ones are ranked among, and that are searched for the nearest; of more, a random sample."""
+LEVEL = 0.01
+"""New rows are found to be unlike the known ones if so many alarms are rarer than this."""
 
 
-def score(result: Complexity, X: Any, y: ArrayLike | None) -> pd.DataFrame:
+class KnownRows:
+    """What new rows are compared with: how far the known rows, a random sample of many, are from the others.
+
+    A row is measured by its distance to the nearest class and, if rows were cross-fitted, by those to its nearest rows:
+    as they are, and with the covariance of the classes as the unit. Known rows are compared with the other folds, new
+    ones with all: of k folds the k-th nearest row, and the (k − 1)-th nearest in k − 1 folds, are about as far.
+    """
+
+    def __init__(self, result: Complexity) -> None:
+        self.evidence = evidence = result.evidence
+        rows = generator(0, "known rows").permutation(np.flatnonzero(result.known))[:MOST_KNOWN]
+        measured = [np.minimum(result.own_distance, result.nearest_distance)[rows]]
+        self.searches: list[Callable[[Any], Floats]] = []
+        if evidence.folds is not None:
+            whole = evidence.geometry.detail != "diagonal" and not is_sparse(evidence.table)
+            folds, compared, number = evidence.folds[rows], rows[:MOST_COMPARED], len(evidence.groups)
+            for white in (False, True) if whole else (False,):
+                nearest = np.empty(rows.size)
+                for fold in np.unique(folds):
+                    others = compared[evidence.folds[compared] != fold]
+                    search = self._search(others, number - 1, evidence.geometry_for(fold, "shared"), white)
+                    nearest[folds == fold] = search(take(evidence.table, rows[folds == fold]))
+                measured.append(nearest)
+                self.searches.append(self._search(compared, number, evidence.geometry, white))
+        self.measured: Floats = np.sort(measured, axis=1)
+        self.ranks = np.array([rows.size - np.searchsorted(np.sort(kind), kind) for kind in measured])
+        groups = np.arange(rows.size) if evidence.row_groups is None else evidence.row_groups[rows]
+        _, place, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+        self.weights, self.groups, self.size = 1 / sizes[place], int(sizes.size), int(rows.size)
+
+    def unusual(self, X: Any, distance: Floats) -> Floats:
+        """The conformal p-value of rows, with their distances to the nearest class.
+
+        Of a row counts the measure by which it has the smallest rank, among known rows and itself, and the rank of
+        that rank; a known row counts as a share of its group (Lee, Barber & Willett, 2023).
+        """
+        measured = [distance, *(search(X) for search in self.searches)]
+        ranks = np.array(
+            [1 + self.size - np.searchsorted(known, kind) for known, kind in zip(self.measured, measured)]
+        )
+        least, p_values = ranks.min(axis=0), np.empty(distance.size)
+        smallest = ranks == least
+        for case in np.unique(smallest, axis=1).T:
+            # A known row that is less unusual by such a measure has one more row before it: the new one.
+            at, known = (smallest.T == case).all(axis=1), (self.ranks + case[:, None]).min(axis=0)
+            order = np.argsort(known)
+            weight = np.append(0.0, np.cumsum(self.weights[order]))
+            p_values[at] = (1 + weight[np.searchsorted(known[order], least[at], side="right")]) / (1 + self.groups)
+        return p_values
+
+    def _search(self, rows: Ints, number: int, geometry: Geometry, white: bool) -> Callable[[Any], Floats]:
+        """Of any rows, the distance to so-many-th nearest of these."""
+        from sklearn.neighbors import NearestNeighbors
+
+        if white:
+            covariances = Covariances(geometry, "shared")
+            columns, whitener = covariances.columns, covariances.shared().whitener
+
+        def points(X: Any) -> Any:
+            if is_sparse(X):
+                return X
+            centred = np.asarray(X, dtype=float) - geometry.mean
+            return centred[:, columns] @ whitener if white else centred
+
+        nearest = NearestNeighbors(n_neighbors=min(number, rows.size)).fit(points(take(self.evidence.table, rows)))
+        return lambda X: np.asarray(nearest.kneighbors(points(X))[0][:, -1])
+
+
+def score(result: Complexity, known: KnownRows, X: Any, y: ArrayLike | None) -> pd.DataFrame:
     """New rows measured by the geometry of all rows: see `Complexity.score`."""
     table = matrix(aligned(as_vectors(X)[0], result.geometry.feature_names), "X", result.geometry.n_features)
     metric = result.evidence.whole_metric(result.distance, result.covariance)
     codes = np.full(table.shape[0], -1) if y is None else encode(class_labels(y, "y", table.shape[0]), result.classes)
-    reference = np.sort(np.minimum(result.own_distance, result.nearest_distance)[result.known])
     tables = []
-    step = max(1, 2**24 // result.classes.size)
+    step = max(1, 2**24 // max(result.classes.size, table.shape[1]))
     for start in range(0, table.shape[0], step):
         place = slice(start, start + step)
         distances = metric.measure(take(table, place), "X")[result.distance]
         best = distances.argmin(axis=1)
         at_best = row_complexities(distances, best, result.temperature)
-        nearest = at_best.own
         figures = {
             "predicted": result.classes[best],
             "probability": np.exp(-at_best.values),
-            "distance": nearest,
-            "confidence": -nearest,
-            "unusual": (1 + reference.size - np.searchsorted(reference, nearest, side="left")) / (1 + reference.size),
+            "distance": at_best.own,
+            "confidence": -at_best.own,
+            "unusual": known.unusual(take(table, place), at_best.own),
         }
         if y is not None:
             figures["complexity"] = row_complexities(distances, codes[place], result.temperature).values
@@ -56,13 +130,14 @@ def score(result: Complexity, X: Any, y: ArrayLike | None) -> pd.DataFrame:
 
 
 @dataclass(frozen=True)
-class UnlikeKnown(Result, unit="share of the rows"):
+class UnlikeKnown(Check, unit="share of the rows"):
     """The result of `Complexity.unlike_known`.
 
-    `unusual` is, for each new row, the share of known rows (and itself) that are at least as far from every class.
-    `flagged` are the rows where it is at most `false_alarms`, the most unusual first; `share` of the rows they are, and
-    `p_value` of as many among rows like the known ones: NaN if it is unknown, because rows come in groups. `known_rows`
-    is the number of rows that they were compared with.
+    `unusual` is, for each new row, the share of known rows (and itself) that are at least as far away, from every class
+    or from the nearest rows. `flagged` are the rows where it is at most `false_alarms`, the most unusual first; `share`
+    of the rows they are. `p_value` is that of as many among rows like the known ones; with groups, of a mean of
+    `unusual` as low, whichever rows belong together. `known_rows` is the number of rows that they were compared with,
+    `known_groups` that of their groups, None without groups.
     """
 
     unusual: Floats
@@ -73,10 +148,38 @@ class UnlikeKnown(Result, unit="share of the rows"):
     false_alarms: float
     p_value: float
     known_rows: int
+    known_groups: int | None = None
 
     def summary(self) -> dict[str, Estimate]:
         """The share of flagged rows, and what is expected of rows of the same kind."""
         return {"flagged": self.share, "expected false alarms": exact(self.false_alarms)}
+
+    def looked_at(self) -> tuple[Looked, ...]:
+        """The new rows: found if p < .01; undecided if nothing can be flagged, or if more is than expected and p < .05.
+
+        With groups, a share above the expected one is found or undecided.
+        """
+        verdict = NOTHING
+        if self._too_few:
+            verdict = UNDECIDED
+        elif self.p_value < LEVEL:
+            verdict = FOUND
+        elif self.share.value > self.false_alarms and (self.known_groups is not None or self.p_value < 5 * LEVEL):
+            verdict = UNDECIDED
+        return (Looked("new rows", verdict, self.summary()),)
+
+    @property
+    def advice(self) -> str:
+        """What to do next."""
+        return {
+            FOUND: "Look at the flagged rows: predictions for them are guesses. If they will recur, label some of them.",
+            UNDECIDED: f"Add {'known' if self._too_few else 'new'} rows, or raise the rate of false alarms.",
+            NOTHING: f"Nothing. Up to {self.share.high:.0%} of such rows may be flagged.",
+        }[self.verdict]
+
+    @property
+    def _too_few(self) -> bool:
+        return (self.known_groups or self.known_rows) < _least_known(self.false_alarms)
 
     def to_frame(self) -> pd.DataFrame:
         """One line per flagged row: row, the class it looks most like, its distance, and `unusual` as `value`."""
@@ -90,24 +193,22 @@ class UnlikeKnown(Result, unit="share of the rows"):
         )
 
     def __str__(self) -> str:
-        rows, rate = self.unusual.size, f"{self.false_alarms:.3g}"
-        if self.known_rows < _least_known(self.false_alarms):
+        known = f"{self.known_groups or self.known_rows} known {'rows' if self.known_groups is None else 'groups'}"
+        if self._too_few:
             return (
-                f"No row can be flagged at a rate of {rate}: {self.known_rows} known rows are too few, at least "
+                f"Undecided: no row can be flagged at a rate of {self.false_alarms:.3g}. {known} are too few, at least "
                 f"{_least_known(self.false_alarms)} are needed. Add known rows, or raise the rate."
             )
-        text = (
-            f"{self.flagged.size} of {rows} rows are unlike the known rows of every class, where about "
-            f"{self.false_alarms * rows:.0f} false alarms are expected among rows of the same kind "
-            f"({self.false_alarms:.3g} of them)"
+        verdict = {FOUND: "Rows unlike the known ones", UNDECIDED: "Undecided", NOTHING: "No sign of rows unlike them"}
+        return (
+            f"{verdict[self.verdict]}: {self.flagged.size} of {self.unusual.size} rows are farther from every class, or "
+            f"from all rows, than {1 - self.false_alarms:.3g} of {known}; about "
+            f"{self.false_alarms * self.unusual.size:.0f} are expected of rows of the same kind (p = {self.p_value:.2g}, "
+            f"{'below' if self.p_value < LEVEL else 'not below'} {LEVEL:g}). {self.advice}"
         )
-        if math.isnan(self.p_value):
-            return f"{text}. Whether that is more than chance gives is unknown, as rows come in groups."
-        more = "more than chance gives" if self.p_value < 0.01 else "not significant at 1 %"
-        return f"{text}: {more} with {self.known_rows} known rows (p = {self.p_value:.2g})."
 
 
-def unlike_known(result: Complexity, X: Any, false_alarms: float) -> UnlikeKnown:
+def unlike_known(result: Complexity, known: KnownRows, X: Any, false_alarms: float) -> UnlikeKnown:
     """Rows that are unlike the known ones: see `Complexity.unlike_known`."""
     expect.fraction(false_alarms, "false_alarms")
     if result.measured == BY_OTHERS:
@@ -120,11 +221,13 @@ def unlike_known(result: Complexity, X: Any, false_alarms: float) -> UnlikeKnown
             "This was measured with cross_fit=False: its rows are nearer to their own geometry than new rows, so too "
             "many would be flagged. Call complexity(X, y) with cross_fit=5."
         )
-    table = score(result, X, None)
+    table = score(result, known, X, None)
     unusual = table["unusual"].to_numpy(dtype=float)
     order = np.lexsort((-table["distance"].to_numpy(dtype=float), unusual))
     flagged = order[unusual[order] <= false_alarms + 1e-12]
-    known = int(result.known.sum())
+    grouped = result.evidence.row_groups is not None
+    # Twice the mean of p-values is one, however they depend on each other (Vovk & Wang, 2020).
+    p_value = min(2 * float(unusual.mean()), 1.0)
     return UnlikeKnown(
         unusual=unusual,
         distance=table["distance"].to_numpy(dtype=float),
@@ -132,10 +235,9 @@ def unlike_known(result: Complexity, X: Any, false_alarms: float) -> UnlikeKnown
         flagged=flagged,
         share=of_proportion(flagged.size, unusual.size),
         false_alarms=false_alarms,
-        p_value=math.nan
-        if result.evidence.row_groups is not None
-        else _p_value(flagged.size, unusual.size, known, false_alarms),
-        known_rows=known,
+        p_value=p_value if grouped else _p_value(flagged.size, unusual.size, known.size, false_alarms),
+        known_rows=known.size,
+        known_groups=known.groups if grouped else None,
     )
 
 
