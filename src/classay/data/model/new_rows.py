@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -28,38 +28,43 @@ if TYPE_CHECKING:
 
 BY_OTHERS, WITH_ROW = "by the geometry of other rows", "with the row"
 """How rows may have been measured (`Complexity.measured`) so that new rows cannot be compared with them."""
+REFUSED = {
+    BY_OTHERS: "This is the complexity of other rows than those of its geometry (`X_eval`); expected that of the known "
+    "rows themselves. Call complexity(X, y) without X_eval.",
+    WITH_ROW: "This was measured with cross_fit=False: its rows are nearer to their own geometry than new rows, so too "
+    "many would be flagged. Call complexity(X, y) with cross_fit=5.",
+}
 MOST_KNOWN, MOST_COMPARED = 10_000, 4_000
 """Known rows that new ones are ranked among, and that are searched for the nearest; of more, a random sample."""
-LEVEL = 0.01
-"""New rows are found to be unlike the known ones if so many alarms are rarer than this."""
+LEVEL, UNSURE = 0.01, 0.05
+"""New rows are found to be unlike the known ones if so many alarms are rarer than this; it is undecided up to that."""
 
 
 class KnownRows:
-    """What new rows are compared with: how far the known rows, a random sample of many, are from the others.
+    """What new rows are compared with: how far known rows (a random sample of many) are from the others.
 
-    A row is measured by its distance to the nearest class and, if rows were cross-fitted, by those to its nearest rows:
-    as they are, and with the covariance of the classes as the unit. Known rows are compared with the other folds, new
-    ones with all: of k folds the k-th nearest row, and the (k − 1)-th nearest in k − 1 folds, are about as far.
+    Measures are the distance to the nearest class and, if rows are cross-fitted, to the k-th nearest row, k the number
+    of folds: with columns as they are, and with the classes' covariance as the unit. Known rows are compared with the
+    other folds, where the (k − 1)-th nearest row is about as far as the k-th of all, with which new ones are compared.
     """
 
     def __init__(self, result: Complexity) -> None:
-        self.evidence = evidence = result.evidence
+        evidence = result.evidence
         rows = generator(0, "known rows").permutation(np.flatnonzero(result.known))[:MOST_KNOWN]
         measured = [np.minimum(result.own_distance, result.nearest_distance)[rows]]
         self.searches: list[Callable[[Any], Floats]] = []
         if evidence.folds is not None:
-            whole = evidence.geometry.detail != "diagonal" and not is_sparse(evidence.table)
-            folds, compared, number = evidence.folds[rows], rows[:MOST_COMPARED], len(evidence.groups)
-            for white in (False, True) if whole else (False,):
+            folds, table = evidence.folds[rows], take(evidence.table, rows)
+            compared, k = np.arange(rows.size) < MOST_COMPARED, len(evidence.groups)
+            for white in (False, True)[: 1 + (evidence.geometry.detail != "diagonal" and not is_sparse(table))]:
                 nearest = np.empty(rows.size)
                 for fold in np.unique(folds):
-                    others = compared[evidence.folds[compared] != fold]
-                    search = self._search(others, number - 1, evidence.geometry_for(fold, "shared"), white)
-                    nearest[folds == fold] = search(take(evidence.table, rows[folds == fold]))
+                    others, geometry = take(table, compared & (folds != fold)), evidence.geometry_for(fold, "shared")
+                    nearest[folds == fold] = _search(others, k - 1, geometry, white)(take(table, folds == fold))
                 measured.append(nearest)
-                self.searches.append(self._search(compared, number, evidence.geometry, white))
+                self.searches.append(_search(take(table, compared), k, evidence.geometry, white))
         self.measured: Floats = np.sort(measured, axis=1)
-        self.ranks = np.array([rows.size - np.searchsorted(np.sort(kind), kind) for kind in measured])
+        self.ranks = np.array([rows.size - np.searchsorted(kind, of) for kind, of in zip(self.measured, measured)])
         groups = np.arange(rows.size) if evidence.row_groups is None else evidence.row_groups[rows]
         _, place, sizes = np.unique(groups, return_inverse=True, return_counts=True)
         self.weights, self.groups, self.size = 1 / sizes[place], int(sizes.size), int(rows.size)
@@ -67,39 +72,34 @@ class KnownRows:
     def unusual(self, X: Any, distance: Floats) -> Floats:
         """The conformal p-value of rows, with their distances to the nearest class.
 
-        Of a row counts the measure by which it has the smallest rank, among known rows and itself, and the rank of
-        that rank; a known row counts as a share of its group (Lee, Barber & Willett, 2023).
+        The measure by which a row is most unusual counts: its rank there, ranked among those of known rows. These count
+        as a share of their group (Lee, Barber & Willett, 2023).
         """
         measured = [distance, *(search(X) for search in self.searches)]
-        ranks = np.array(
-            [1 + self.size - np.searchsorted(known, kind) for known, kind in zip(self.measured, measured)]
-        )
+        ranks = np.array([1 + self.size - np.searchsorted(*both) for both in zip(self.measured, measured)])
         least, p_values = ranks.min(axis=0), np.empty(distance.size)
-        smallest = ranks == least
-        for case in np.unique(smallest, axis=1).T:
-            # A known row that is less unusual by such a measure has one more row before it: the new one.
-            at, known = (smallest.T == case).all(axis=1), (self.ranks + case[:, None]).min(axis=0)
+        for case in np.unique(ranks == least, axis=1).T:
+            # The new row itself is before known rows that are less unusual by this measure.
+            at, known = (case == (ranks == least).T).all(axis=1), (self.ranks + case[:, None]).min(axis=0)
             order = np.argsort(known)
             weight = np.append(0.0, np.cumsum(self.weights[order]))
             p_values[at] = (1 + weight[np.searchsorted(known[order], least[at], side="right")]) / (1 + self.groups)
         return p_values
 
-    def _search(self, rows: Ints, number: int, geometry: Geometry, white: bool) -> Callable[[Any], Floats]:
-        """Of any rows, the distance to so-many-th nearest of these."""
-        from sklearn.neighbors import NearestNeighbors
 
-        if white:
-            covariances = Covariances(geometry, "shared")
-            columns, whitener = covariances.columns, covariances.shared().whitener
+def _search(rows: Any, k: int, geometry: Geometry, white: bool) -> Callable[[Any], Floats]:
+    """A function: of any rows, the distance to the k-th nearest of these."""
+    from sklearn.neighbors import NearestNeighbors
 
-        def points(X: Any) -> Any:
-            if is_sparse(X):
-                return X
-            centred = np.asarray(X, dtype=float) - geometry.mean
-            return centred[:, columns] @ whitener if white else centred
+    covariances = Covariances(geometry, "shared") if white else None
+    whitener = covariances.shared().whitener if covariances else None
 
-        nearest = NearestNeighbors(n_neighbors=min(number, rows.size)).fit(points(take(self.evidence.table, rows)))
-        return lambda X: np.asarray(nearest.kneighbors(points(X))[0][:, -1])
+    def points(X: Any) -> Any:
+        X = X if is_sparse(X) else np.asarray(X, dtype=float) - geometry.mean
+        return X[:, covariances.columns] @ whitener if covariances else X
+
+    nearest = NearestNeighbors(n_neighbors=min(k, rows.shape[0])).fit(points(rows))
+    return lambda X: np.asarray(nearest.kneighbors(points(X))[0][:, -1])
 
 
 def score(result: Complexity, known: KnownRows, X: Any, y: ArrayLike | None) -> pd.DataFrame:
@@ -150,32 +150,20 @@ class UnlikeKnown(Check, unit="share of the rows"):
     known_rows: int
     known_groups: int | None = None
 
+    actions: ClassVar[dict[str, str]] = Check.actions | {
+        FOUND: "Look at the flagged rows first: predictions for them are guesses. Label some if they will recur.",
+        UNDECIDED: "Add rows, known or new, and look at those that are flagged.",
+    }
+
     def summary(self) -> dict[str, Estimate]:
         """The share of flagged rows, and what is expected of rows of the same kind."""
         return {"flagged": self.share, "expected false alarms": exact(self.false_alarms)}
 
     def looked_at(self) -> tuple[Looked, ...]:
-        """The new rows: found if p < .01; undecided if nothing can be flagged, or if more is than expected and p < .05.
-
-        With groups, a share above the expected one is found or undecided.
-        """
-        verdict = NOTHING
-        if self._too_few:
-            verdict = UNDECIDED
-        elif self.p_value < LEVEL:
-            verdict = FOUND
-        elif self.share.value > self.false_alarms and (self.known_groups is not None or self.p_value < 5 * LEVEL):
-            verdict = UNDECIDED
-        return (Looked("new rows", verdict, self.summary()),)
-
-    @property
-    def advice(self) -> str:
-        """What to do next."""
-        return {
-            FOUND: "Look at the flagged rows: predictions for them are guesses. If they will recur, label some of them.",
-            UNDECIDED: f"Add {'known' if self._too_few else 'new'} rows, or raise the rate of false alarms.",
-            NOTHING: f"Nothing. Up to {self.share.high:.0%} of such rows may be flagged.",
-        }[self.verdict]
+        """The new rows: found if p < .01, undecided if p < .05, with groups, or if no row can be flagged."""
+        unsure = self.known_groups is not None or self.p_value < UNSURE
+        verdict = FOUND if self.p_value < LEVEL else UNDECIDED if unsure else NOTHING
+        return (Looked("new rows", UNDECIDED if self._too_few else verdict, self.summary()),)
 
     @property
     def _too_few(self) -> bool:
@@ -183,14 +171,8 @@ class UnlikeKnown(Check, unit="share of the rows"):
 
     def to_frame(self) -> pd.DataFrame:
         """One line per flagged row: row, the class it looks most like, its distance, and `unusual` as `value`."""
-        return pd.DataFrame(
-            {
-                "row": self.flagged,
-                "predicted": self.predicted[self.flagged],
-                "distance": self.distance[self.flagged],
-                "value": self.unusual[self.flagged],
-            }
-        )
+        columns = {"predicted": self.predicted, "distance": self.distance, "value": self.unusual}
+        return pd.DataFrame({"row": self.flagged, **{name: part[self.flagged] for name, part in columns.items()}})
 
     def __str__(self) -> str:
         known = f"{self.known_groups or self.known_rows} known {'rows' if self.known_groups is None else 'groups'}"
@@ -200,27 +182,20 @@ class UnlikeKnown(Check, unit="share of the rows"):
                 f"{_least_known(self.false_alarms)} are needed. Add known rows, or raise the rate."
             )
         verdict = {FOUND: "Rows unlike the known ones", UNDECIDED: "Undecided", NOTHING: "No sign of rows unlike them"}
+        unsure = f"below {UNSURE:g}" if self.known_groups is None else "otherwise, as rows come in groups"
         return (
-            f"{verdict[self.verdict]}: {self.flagged.size} of {self.unusual.size} rows are farther from every class, or "
-            f"from all rows, than {1 - self.false_alarms:.3g} of {known}; about "
-            f"{self.false_alarms * self.unusual.size:.0f} are expected of rows of the same kind (p = {self.p_value:.2g}, "
-            f"{'below' if self.p_value < LEVEL else 'not below'} {LEVEL:g}). {self.advice}"
+            f"{verdict[self.verdict]}: {self.flagged.size} of {self.unusual.size} rows are farther from every class, "
+            f"or from all rows, than {1 - self.false_alarms:.3g} of {known}; about "
+            f"{self.false_alarms * self.unusual.size:.0f} false alarms are expected among rows of the same kind "
+            f"(p = {self.p_value:.2g}; found below {LEVEL:g}, undecided {unsure}). {self.advice}"
         )
 
 
 def unlike_known(result: Complexity, known: KnownRows, X: Any, false_alarms: float) -> UnlikeKnown:
     """Rows that are unlike the known ones: see `Complexity.unlike_known`."""
     expect.fraction(false_alarms, "false_alarms")
-    if result.measured == BY_OTHERS:
-        raise expect.InputError(
-            "This is the complexity of other rows than those of its geometry (`X_eval`); expected that of the known "
-            "rows themselves. Call complexity(X, y) without X_eval."
-        )
-    if result.measured == WITH_ROW:
-        raise expect.InputError(
-            "This was measured with cross_fit=False: its rows are nearer to their own geometry than new rows, so too "
-            "many would be flagged. Call complexity(X, y) with cross_fit=5."
-        )
+    if result.measured in REFUSED:
+        raise expect.InputError(REFUSED[result.measured])
     table = score(result, known, X, None)
     unusual = table["unusual"].to_numpy(dtype=float)
     order = np.lexsort((-table["distance"].to_numpy(dtype=float), unusual))
