@@ -172,23 +172,38 @@ def one_per_row(predicted: Any, count: int, what: str) -> NDArray[Any]:
     return values.reshape(count)
 
 
-def plain_labels(values: NDArray[Any]) -> NDArray[Any]:
+def plain_labels(values: NDArray[Any], name: str = "y") -> NDArray[Any]:
     """Labels as numbers, booleans or text, which can be sorted and saved; objects become the type they hold."""
     if values.dtype == object:
-        kinds = {type(value) for value in values.ravel()}
+        refuse_alike(values.ravel(), name)
         try:
             held = np.asarray(values.tolist())
         except (ValueError, OverflowError):  # of unequal lengths, or too large
             held = values
-        if len(kinds) <= 1 and held.shape == values.shape:
+        if held.shape == values.shape and (held.dtype.kind in "biuf" or len(set(map(type, values.ravel()))) <= 1):
             values = held
-        elif bytes in kinds and values.ndim == 1:  # numpy would spell them b'...'
-            values = np.array(
-                [each.decode(errors="backslashreplace") if isinstance(each, bytes) else str(each) for each in values]
-            )
+        elif values.ndim == 1:
+            values = np.array(list(map(_as_text, values)))
     if values.dtype.kind == "S":
         return np.char.decode(values, "utf-8", "backslashreplace")
     return values if values.dtype.kind in "biufU" else values.astype(str)
+
+
+def _as_text(label: Any) -> str:
+    return label.decode(errors="backslashreplace") if isinstance(label, bytes) else str(label)
+
+
+def refuse_alike(values: Any, name: str) -> None:
+    """Refuse labels that would become the same text: 1 and "1", True and "True", or "a" and "a" with a NUL after it."""
+    kinds, printed = set(map(type, values)), dict[str, Any]()
+    texts = all(issubclass(kind, str) for kind in kinds)
+    for label in dict.fromkeys(values) if texts else values if len(kinds) > 1 else ():
+        other = printed.setdefault(_as_text(label).rstrip("\0"), label)
+        if isinstance(other, str) != isinstance(label, str) or (isinstance(label, str) and other != label):
+            raise InputError(
+                f"`{name}` has {other!r} and {label!r}, which would count as the same label; expected different ones. "
+                "If they are the same class, make all labels text (str); if not, rename one."
+            )
 
 
 def label_array(y: ArrayLike, name: str = "y") -> NDArray[Any]:
@@ -196,6 +211,8 @@ def label_array(y: ArrayLike, name: str = "y") -> NDArray[Any]:
     y = pandas_of(y, name)
     try:
         values = y.to_numpy() if isinstance(y, (pd.Series, pd.Index)) else np.asarray(y)
+        if values.dtype.kind in "US" and not isinstance(y, np.ndarray):
+            values = np.array(y, dtype=object)  # as given: numpy makes text of what is none
     except ValueError as error:
         _refuse_lists(y, name)
         raise InputError(f"`{name}` is not an array ({error}). All rows must have the same length.") from error
@@ -209,7 +226,7 @@ def label_array(y: ArrayLike, name: str = "y") -> NDArray[Any]:
             f"`{name}` is missing (NaN) in {counted(int(missing.size), 'row')} (first: {shown(missing, 3)}); every row "
             "needs a label. Drop those rows first."
         )
-    return plain_labels(values)
+    return plain_labels(values, name)
 
 
 def _refuse_lists(values: Any, name: str) -> None:
@@ -241,8 +258,13 @@ def labels(y: ArrayLike, name: str = "y", rows: int | None = None) -> NDArray[An
 
 
 def class_labels(y: ArrayLike, name: str, rows: int) -> NDArray[Any]:
-    """One label per row; numbers with decimals are refused."""
+    """One label per row; numbers with decimals are refused, and those that floats cannot distinguish."""
     values = labels(y, name, rows)
+    if values.dtype.kind == "f" and (np.abs(values) >= 2**53).any():
+        raise InputError(
+            f"`{name}` has numbers from 2**53 up as floats, where neighbouring whole numbers are the same; expected "
+            "class labels. Pass whole numbers or text: a missing value makes floats of them."
+        )
     if values.dtype.kind == "f" and not (np.isfinite(values) & (values == np.round(values))).all():
         raise InputError(
             f"`{name}` has numbers such as {values[values != np.round(values)][0]:g}; expected class labels. "
@@ -266,7 +288,9 @@ def encode(values: NDArray[Any], classes: NDArray[Any], name: str = "y") -> Ints
 def at_least_two(classes: NDArray[Any]) -> None:
     """Refuse a single class."""
     if classes.size < 2:
-        raise InputError(f"`y` has 1 class ({classes[0].item()!r}); at least 2 are needed. Is the target column right?")
+        raise InputError(
+            f"`y` has 1 class ({classes.tolist()[0]!r}); at least 2 are needed. Is the target column right?"
+        )
 
 
 # Scores: a column for each class

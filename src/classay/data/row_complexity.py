@@ -20,7 +20,7 @@ from .geometry.distances import BY_CLASS, CLASS_OFFSET, DistanceMetric
 from .geometry.moments import Geometry
 from .labels.wrong_labels import FALSE_ALARMS, WrongLabels, wrong_labels
 from .model.baseline import BINS, ComplexityAgainst, VersusBaseline, against, versus
-from .model.new_rows import UnlikeKnown, score, unlike_known
+from .model.new_rows import KnownRows, UnlikeKnown, score, unlike_known
 
 
 @dataclass(frozen=True, repr=False)
@@ -223,7 +223,11 @@ class Complexity(Result, chart="complexity:COMPLEXITY"):
         >>> complexity(X, y, distance="euclidean").unlike_known(np.vstack([X[:2], X[:1] + 50])).flagged.tolist()
         [2]
         """
-        return unlike_known(self, X, false_alarms)
+        return unlike_known(self, self._known_rows, X, false_alarms)
+
+    @cached_property
+    def _known_rows(self) -> KnownRows:
+        return KnownRows(self)
 
     @property
     def lone_classes(self) -> pd.DataFrame:
@@ -280,7 +284,7 @@ class Complexity(Result, chart="complexity:COMPLEXITY"):
         in twenty rows of the same kind has at most .05; if more do, the data have drifted or come from another domain.
         With labels `y` also their complexity.
         """
-        return score(self, X, y)
+        return score(self, self._known_rows, X, y)
 
     def confused(self, predictions: ArrayLike | None = None) -> pd.DataFrame:
         """Pairs of classes that are confused, the most frequent first: rows of `label` that are predicted as another.

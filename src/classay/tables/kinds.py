@@ -16,6 +16,7 @@ from pandas.api import types
 
 from ..arrays import Ints, Mask
 from ..expect import InputError, counted, short, shown, within
+from ..inputs import refuse_alike
 from .cells import (
     ISO,
     MOST_EXAMPLES,
@@ -377,6 +378,7 @@ def labels(y: pd.Series[Any], few: bool = False) -> pd.Series[Any]:
     if types.is_bool_dtype(values.dtype) or types.infer_dtype(values) == "boolean":
         values = values.astype(object).map(str)
     elif types.is_object_dtype(values.dtype) and types.infer_dtype(values) not in ("string", "integer"):
+        refuse_alike(values.to_numpy(), str(y.name))
         values = values.map(str)  # mixed values cannot be sorted, as classes must be
     if types.is_string_dtype(values.dtype) and not types.is_numeric_dtype(values.dtype):
         texts = [str(text) for text in values.unique()]

@@ -22,14 +22,16 @@ from .verdicts import FOUND, NOTHING, UNDECIDED, Check, Looked
 
 MOST_ROWS = 2_500
 """Rows of each part that are told apart; of a larger one, a sample."""
-LEVEL = 0.999
-"""Of the intervals of the AUC and of copies: each part of the check has its share of false alarms."""
-COLUMN_P = 0.001
-"""A column is named as a cause if its p-value, times the number of columns, is below this."""
+LEVEL, COLUMN_P, COPIES_P = 0.999, 0.005, 0.005
+"""Each part of the check has its share of false alarms: the interval of the AUC is above 0.5, the p-value of a column,
+times the number of columns, or that of copies is below this.
+"""
 GAPS = "missing values in a row"
 """Is compared as if it were a column, if several columns have missing values."""
 COPIES = 0.01
 """A test part is contaminated from this share of rows with a copy in the training part, above what is usual there."""
+DRAWS, MOST_COPIED = 999, 3_000
+"""Random splits that copies are compared with, and values of rows that are split."""
 MOST_SHOWN = 12
 """Columns in the chart."""
 
@@ -55,14 +57,16 @@ class Shift(Check, unit="AUC, share, and distance of a column"):
     """Result of `shift`: `auc` is how well a forest tells test rows from training rows; 0.5: it cannot.
 
     `columns` are the causes: columns that differ, largest distance first. `copies` is the share of test rows that
-    equal a training row in every column, `usual_copies` the share of training rows that equal another training row.
-    `visible` is about the distance from which a column of numbers is named.
+    equal a training row in every column, `usual_copies` the share of training rows that equal another training row,
+    and `copies_p_value` that of as many copies if all rows are split at random. `visible` is about the distance from
+    which a column of numbers is named.
     """
 
     auc: Estimate
     columns: tuple[ShiftedColumn, ...]
     copies: Estimate
     usual_copies: float
+    copies_p_value: float
     visible: float
     n_train: int
     n_test: int
@@ -75,8 +79,8 @@ class Shift(Check, unit="AUC, share, and distance of a column"):
 
     @property
     def contaminated(self) -> bool:
-        """Whether clearly more test rows have a copy in the training part than training rows have among themselves."""
-        return self.copies.low > self.usual_copies and self.copies.value >= self.usual_copies + COPIES
+        """Whether clearly more test rows have a copy in the training part than if all rows were split at random."""
+        return self.copies_p_value <= COPIES_P and self.copies.value >= self.usual_copies + COPIES
 
     def summary(self) -> dict[str, Estimate]:
         """How well the parts can be told apart, the share of copies, and the columns that differ."""
@@ -125,12 +129,12 @@ def shift(
     values are missing. AUC = P(score of a test row > score of a training row): 0.5 if they are alike, 1 if they have
     nothing in common. Each column is compared alone: numbers by the tests of Kolmogorov–Smirnov and Mann–Whitney,
     categories by that of χ², missing values by Fisher's, and how many are missing in a row. The parts are *unlike* if
-    the 99.9 % interval of the AUC is above 0.5, or a column has p < .001 (times the tests). With groups, columns are
+    the 99.9 % interval of the AUC is above 0.5, or a column has p < .005 (times the tests). With groups, columns are
     compared by the first row of each group.
 
     Rows in both parts make a test too easy. They count as *contamination* if clearly more test rows have a copy in the
-    training part than training rows have among themselves, so that tables in which equal rows are usual are not
-    mistaken for it.
+    training part than if all rows are split at random (p ≤ .005, and by 1 % of the rows more than in the training
+    part), so that tables in which equal rows are usual are not mistaken for it.
 
     It misleads if rows of a part belong together: the forest then recognises the patient or the day; pass `groups`. A
     shift that matters to no prediction counts as much as one that does. Labels are not compared.
@@ -167,7 +171,7 @@ def shift(
     seed, sizes = seeds.settle(random_state), (len(train), len(test))
     codes = per_row(groups, rows=sum(sizes)).groups
     hashes = _row_hashes(pd.concat([train, test], ignore_index=True))
-    copies, usual = _copies(hashes, len(train))
+    copies, usual, copies_p_value = _copies(hashes, len(train), seed)
     auc = _auc(train, test, hashes, codes, seed, progress)
     if codes is not None:  # rows of a group are no independent rows
         first = [np.unique(part, return_index=True)[1] for part in (codes[: len(train)], codes[len(train) :])]
@@ -180,6 +184,7 @@ def shift(
         columns=tuple(sorted(causes, key=lambda cause: -cause.distance)),
         copies=copies,
         usual_copies=usual,
+        copies_p_value=copies_p_value,
         visible=min(float(visible), 1.0),
         n_train=sizes[0],
         n_test=sizes[1],
@@ -199,12 +204,21 @@ def _row_hashes(X: pd.DataFrame) -> Ints:
     return np.asarray(hashes).view(np.int64)
 
 
-def _copies(hashes: Ints, n_train: int) -> tuple[Estimate, float]:
-    """Share of test rows with a copy in the training part, and of training rows with a copy among themselves."""
-    train, test = hashes[:n_train], hashes[n_train:]
-    _, codes, counts = np.unique(train, return_inverse=True, return_counts=True)
-    copied = int(np.isin(test, train).sum())
-    return of_proportion(copied, test.size, LEVEL), float((counts[codes] > 1).mean())
+def _copies(hashes: Ints, n_train: int, seed: int) -> tuple[Estimate, float, float]:
+    """Share of test rows with a copy in the training part, of training rows with one among themselves, and p-value.
+
+    p is that of as many rows with a copy, of a sample of the values that repeat, if all rows are split at random.
+    """
+    _, codes, counts = np.unique(hashes, return_inverse=True, return_counts=True)
+    in_train = np.bincount(codes[:n_train], minlength=counts.size)
+    generator = seeds.generator(seed, "copies")
+    several = generator.permutation(np.flatnonzero(counts > 1))[:MOST_COPIED]
+    sizes = np.append(counts[several], hashes.size - counts[several].sum())
+    drawn = generator.multivariate_hypergeometric(sizes, hashes.size - n_train, DRAWS)[:, :-1]
+    in_test, copied = counts - in_train, np.where(in_train > 0, counts - in_train, 0)
+    as_many = np.where(drawn < sizes[:-1], drawn, 0).sum(axis=1) >= copied[several].sum()
+    share = of_proportion(int(copied.sum()), int(in_test.sum()), LEVEL)
+    return share, float(in_train[in_train > 1].sum() / n_train), float((1 + as_many.sum()) / (1 + DRAWS))
 
 
 def _auc(
@@ -282,5 +296,8 @@ def _categories(both: pd.Series[Any], n_train: int) -> tuple[float, float, tuple
         table = np.column_stack([table, counts[:, ~enough].sum(axis=1)])
     table = table[:, table.sum(axis=0) > 0]
     p_value = float(stats.chi2_contingency(table).pvalue) if table.shape[1] > 1 else 1.0
+    if not enough.all() and enough.any():  # rare values together, which may be new
+        rare = stats.fisher_exact(np.stack([table[:, -1], table[:, :-1].sum(axis=1)])).pvalue
+        p_value = 2 * min(p_value, float(rare))
     typical = (f"{shares[0, most]:.0%} {names[most]}", f"{shares[1, most]:.0%} {names[most]}")
     return float(np.abs(away).sum() / 2), p_value, typical

@@ -1,4 +1,4 @@
-"""The form of every check's result: what was tried, whether something was found, and how large it may be.
+"""The form of every check's result: what was tried, whether something was found, how large it may be, what to do.
 
 The verdict is found, no, or undecided; no is a statement only with the largest effect that remains possible.
 """
@@ -6,6 +6,7 @@ The verdict is found, no, or undecided; no is a statement only with the largest 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import pandas as pd
 
@@ -25,7 +26,13 @@ class Looked:
 
 
 class Check(Result):
-    """The result of a check of the data."""
+    """The result of a check of the data. `actions` are what to do, by verdict."""
+
+    actions: ClassVar[dict[str, str]] = {
+        FOUND: "Find out why before you trust a score.",
+        UNDECIDED: "Add rows, or ask someone who knows how they were collected.",
+        NOTHING: "Nothing needs to be done.",
+    }
 
     def looked_at(self) -> tuple[Looked, ...]:
         """Everything that was looked at."""
@@ -36,6 +43,11 @@ class Check(Result):
         """Of the check as a whole: found, undecided or no."""
         verdicts = {looked.verdict for looked in self.looked_at()}
         return next((verdict for verdict in (FOUND, UNDECIDED) if verdict in verdicts), NOTHING)
+
+    @property
+    def advice(self) -> str:
+        """What to do next."""
+        return self.actions[self.verdict]
 
     @property
     def tried(self) -> tuple[str, ...]:

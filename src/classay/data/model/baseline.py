@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ... import expect
 from ...arrays import Floats, Ints, Mask
 from ...auc import auc, of_auc, of_auc_difference
-from ...inputs import class_labels, encode
+from ...inputs import at_least_two, class_labels, encode
 from ...intervals import Estimate, exact, of_proportion_by_group
 from ...result import Result
 from ...seeds import settle
@@ -93,10 +93,7 @@ class BaselineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         table, target = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(target)
         self.classes_, codes = np.unique(target, return_inverse=True)
-        if self.classes_.size < 2:
-            raise expect.InputError(
-                f"`y` has 1 class ({self.classes_[0]!r}); at least 2 are needed. Is the target column right?"
-            )
+        at_least_two(self.classes_)
         # Codes instead of labels: whatever scikit-learn allows as a label stays unchanged in `classes_`.
         self.geometry_ = Geometry.fit(table, codes)
         seed = settle(self.random_state)
@@ -306,15 +303,6 @@ def _curve(values: Floats, wrong: Mask, groups: Ints | None, bins: int, level: f
     for number in np.unique(place):
         inside = place == number
         rate = of_proportion_by_group(wrong[inside], None if groups is None else groups[inside], level)
-        lines.append(
-            {
-                "low": float(values[inside].min()),
-                "high": float(values[inside].max()),
-                "rows": int(inside.sum()),
-                "errors": int(wrong[inside].sum()),
-                "error_rate": rate.value,
-                "rate_low": rate.low,
-                "rate_high": rate.high,
-            }
-        )
-    return pd.DataFrame(lines)
+        counts, ends = (int(inside.sum()), int(wrong[inside].sum())), (values[inside].min(), values[inside].max())
+        lines.append((*ends, *counts, rate.value, rate.low, rate.high))
+    return pd.DataFrame(lines, columns=["low", "high", "rows", "errors", "error_rate", "rate_low", "rate_high"])

@@ -12,6 +12,7 @@ import numpy as np
 
 from ... import charts
 from ...arrays import Floats
+from ...data.checks.verdicts import FOUND, UNDECIDED
 from ...data.model.baseline import MEASURES, ComplexityAgainst
 from ...data.model.new_rows import UnlikeKnown
 from ...expect import counted
@@ -270,13 +271,12 @@ def unlike_section(results: Results) -> Section:
 
 def unlike_in_words(unlike: UnlikeKnown) -> str:
     """Whether test rows are unlike the known ones, in one sentence of a verdict; what is unknown is reported."""
-    can_flag = 1 / (unlike.known_rows + 1) <= unlike.false_alarms + 1e-12
-    if math.isnan(unlike.p_value) or not can_flag:
+    if unlike.verdict == UNDECIDED:
         return str(unlike)
-    words = "are" if unlike.p_value < 0.01 else "are not shown to be"
+    words = "are" if unlike.verdict == FOUND else "are not shown to be"
     return (
         f"By distances, the test rows {words} unlike the training rows: {share(unlike.share.value)} are farther from "
-        f"every class than {share(1 - unlike.false_alarms)} of these."
+        f"every class, or from all rows, than {share(1 - unlike.false_alarms)} of these."
     )
 
 
