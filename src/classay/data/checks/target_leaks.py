@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -42,9 +41,11 @@ SUSPECT = 0.5
 STRONG, NAMED = 0.9, 0.6
 """Skill of a column alone from which it is a leak; with a name like that of the labels, this is enough."""
 NEARLY = 0.05
-"""Skill that all columns may have above it."""
-WITHOUT, TIMES = 0.25, 5.0
-"""Skill that is lost without it; of a strong column, two fifths of that if all others lack this many times as much."""
+"""Skill that all columns may have above it; of a strong column, that which others must lack."""
+WITHOUT = 0.2
+"""Skill that is lost without it."""
+ALIKE = 0.8
+"""Skill of one column for what another one predicts, from which they are left out together."""
 PERFECT, GRADED = 0.99, 0.75
 """Skill that no honest measurement is expected to have; that of its errors if it is one: the AUC of being near to other
 classes, at least, and their distance from these as a share of that of right rows, at most."""
@@ -213,50 +214,41 @@ class _Search:
 
     def judged(self, alone: dict[str, Ints]) -> list[Leak]:
         """Each column with its verdict: alone, and if none is a leak, together with others."""
-        everything = self._without([]) if self.table.X.shape[1] > 1 else None
+        everything = self._without(()) if self.table.X.shape[1] > 1 else None
         judged = {
             name: Leak(name, self._skill(codes), everything, None, (name,), looks_like(name, self.target), NOTHING)
             for name, codes in alone.items()
         }
         if everything is None:
             return list(judged.values())
-        measurements, err_anywhere = [], []
-        for name, leak in judged.items():
-            if leak.skill.value < SUSPECT:
-                continue
-            measured = leak.skill.value < PERFECT and self._graded(name, alone[name])
-            err_anywhere += [] if measured else [leak]
-            measurements += [name] if measured else []
-            if everything.value - leak.skill.value <= NEARLY:
-                others = self._without([name])
-                verdict = _verdict(leak.skill, everything, others, leak.named)
-                verdict = UNDECIDED if verdict == FOUND and measured and not leak.named else verdict
-                judged[name] = replace(leak, others=others, verdict=verdict)
+        likely = [name for name, leak in judged.items() if leak.skill.value >= SUSPECT]
+        measured = {name for name in likely if judged[name].skill.value < PERFECT and self._graded(name, alone[name])}
+        for name in likely:
+            leak = judged[name]
+            if leak.skill.value >= min(STRONG, everything.value - NEARLY):
+                rest = [other for other in likely if other != name and not {name, other} & measured]
+                together = (name, *(other for other in rest if self._skill(alone[other], alone[name]).value >= ALIKE))
+                others = self._without(together)
+                verdict = _verdict(leak.skill, everything, others, leak.named, name in measured)
+                judged[name] = replace(leak, others=others, together=together, verdict=verdict)
         if all(leak.verdict != FOUND for leak in judged.values()):
-            tried = {name: leak for name, leak in judged.items() if name not in measurements}
-            judged |= self._several(tried, sorted(err_anywhere, key=lambda leak: -leak.skill.value), everything)
+            judged |= self._several(judged, measured, everything)
         return list(judged.values())
 
-    def _several(self, tried: dict[str, Leak], err_anywhere: list[Leak], everything: Estimate) -> dict[str, Leak]:
-        """The first columns that predict the label by themselves or together, while all others do not."""
-        for names in self._sets(list(tried), err_anywhere):
-            joint = self._without([name for name in self.table.X.columns if name not in names])
-            if joint.value < STRONG or _verdict(joint, everything, self._without(names), named=False) == NOTHING:
-                continue
-            leaks_alone = all(tried[name].skill.value >= (NAMED if tried[name].named else STRONG) for name in names)
-            others, verdict = self._without(names), FOUND if leaks_alone else UNDECIDED
-            return {name: replace(tried[name], others=others, together=tuple(names), verdict=verdict) for name in names}
+    def _several(self, judged: dict[str, Leak], measured: set[str], everything: Estimate) -> dict[str, Leak]:
+        """The two or three columns that predict the label only together, if all others do not."""
+        leading = self._leading(list(judged))
+        for size in range(2, min(len(leading), self.table.X.shape[1] - 1) + 1):
+            names = tuple(leading[:size])
+            joint, others = self._only(names), self._without(names)
+            enough = joint.value >= (PERFECT if measured & set(names) else STRONG)
+            if enough and _verdict(joint, everything, others) != NOTHING:
+                fewer = [self._only(tuple(name for name in names if name != dropped)) for dropped in names]
+                if all(joint.value - each.value >= WITHOUT / 2 for each in fewer):
+                    return {
+                        name: replace(judged[name], others=others, together=names, verdict=UNDECIDED) for name in names
+                    }
         return {}
-
-    def _sets(self, names: list[str], err_anywhere: list[Leak]) -> Iterator[list[str]]:
-        """Columns to leave out together: the best ones, while all others lose nothing; then the best pair and three."""
-        best, most = [leak.column for leak in err_anywhere], self.table.X.shape[1] - 1
-        for size in range(1, min(len(best), most)):
-            if self._without(best[:size]).value < err_anywhere[0].skill.low:
-                break
-            yield best[: size + 1]
-        leading = self._leading(names)
-        yield from (leading[:size] for size in range(2, min(len(leading), most) + 1))
 
     def _leading(self, names: list[str]) -> list[str]:
         """The pair whose ranges or categories share the fewest classes, and the column that adds most to it."""
@@ -299,25 +291,32 @@ class _Search:
                 distance += float(away[wrong].sum()) / max(float(np.median(away[~wrong])), 1e-300)
         return errors > 0 and nearer >= GRADED * errors and distance <= GRADED * errors
 
-    def _without(self, columns: list[str]) -> Estimate:
-        """The skill of all columns but these."""
+    def _only(self, columns: tuple[str, ...]) -> Estimate:
+        """The skill of these columns."""
+        return self._without(tuple(name for name in self.table.X.columns if name not in columns))
+
+    def _without(self, columns: tuple[str, ...]) -> Estimate:
+        """The skill of all columns but these; of none, that of one class for all rows."""
         key = tuple(sorted(columns))
         if key not in self._known:
-            rest = without(self.table, columns)
-            self._known[key] = self._skill(predicted(rest, self.learner, self.folds, self.seed))
+            rest = without(self.table, list(columns))
+            codes = predicted(rest, self.learner, self.folds, self.seed) if rest.X.shape[1] else 0 * self.table.codes
+            self._known[key] = self._skill(codes)
         return self._known[key]
 
-    def _skill(self, codes: Ints) -> Estimate:
-        return skill(codes, self.table.codes, self.table.classes.size)
+    def _skill(self, codes: Ints, right: Ints | None = None) -> Estimate:
+        return skill(codes, self.table.codes if right is None else right, self.table.classes.size)
 
 
-def _verdict(alone: Estimate, everything: Estimate, others: Estimate, named: bool) -> str:
+def _verdict(
+    alone: Estimate, everything: Estimate, others: Estimate, named: bool = False, measured: bool = False
+) -> str:
     lost = min(everything.value, alone.value) - others.value
-    much_worse = alone.value >= STRONG and lost >= 0.4 * WITHOUT and 1 - others.value >= TIMES * (1 - alone.value)
-    matters = everything.value - alone.value <= NEARLY and (lost >= WITHOUT or much_worse)
-    if matters and alone.value >= (NAMED if named else STRONG):
-        return FOUND
-    return UNDECIDED if matters else NOTHING
+    strong = alone.value >= STRONG and not measured
+    much_worse = strong and lost >= max(NEARLY, 1 - alone.value) and others.high < alone.low
+    if not much_worse and (everything.value - alone.value > NEARLY or lost < WITHOUT):
+        return NOTHING
+    return FOUND if strong or (named and alone.value >= NAMED) else UNDECIDED
 
 
 def _codes(column: pd.Series[Any]) -> Ints:
