@@ -34,12 +34,12 @@ def framed(values: Numbers) -> pd.DataFrame:
 # Honest tables.
 
 
-def linear(rng: Random, n: int = 500) -> Table:
+def linear(rng: Random, n: int = 400) -> Table:
     X = rng.normal(size=(n, 6))
     return framed(X), drawn(1.5 * X[:, 0] + X[:, 1] * X[:, 2] - X[:, 3], rng)
 
 
-def informative(rng: Random, n: int = 500, columns: int = 13) -> Table:
+def informative(rng: Random, n: int = 400, columns: int = 13) -> Table:
     """Thirteen columns that are all informative: together they predict most labels."""
     y = rng.integers(2, size=n)
     return framed(rng.normal(size=(n, columns)) + 0.9 * y[:, None] * rng.uniform(0.5, 1.5, columns)), y
@@ -49,20 +49,20 @@ def weak(rng: Random) -> Table:
     return informative(rng, columns=25)
 
 
-def dominant(rng: Random, n: int = 500) -> Table:
+def dominant(rng: Random, n: int = 400) -> Table:
     """One measurement whose classes overlap predicts nearly all labels."""
     y = rng.integers(2, size=n)
     X = framed(rng.normal(size=(n, 5)))
     return X.assign(m2=X["m2"] + rng.uniform(2.5, 4.5) * y), y
 
 
-def threshold(rng: Random, n: int = 500) -> Table:
+def threshold(rng: Random, n: int = 400) -> Table:
     """The label is a threshold on one measurement, which is recorded with a small error."""
     X = rng.normal(size=(n, 5))
     return framed(X), (X[:, 2] + rng.uniform(0.1, 0.3) * rng.normal(size=n) > 0.3).astype(int)
 
 
-def alike(rng: Random, n: int = 500) -> Table:
+def alike(rng: Random, n: int = 400) -> Table:
     """Four strong measurements of the same quantity."""
     hidden = rng.normal(size=n)
     y = (hidden + 0.1 * rng.normal(size=n) > 0).astype(int)
@@ -93,6 +93,32 @@ def several_classes(rng: Random, n: int = 600) -> Table:
     return framed(1.5 * rng.normal(size=(6, 5))[y] + rng.normal(size=(n, 5))), y
 
 
+def rated(rng: Random, n: int = 400) -> Table:
+    """A rating from 1 to 10 decides most labels, beside four weaker measurements."""
+    y = rng.integers(2, size=n)
+    rating = np.clip(np.round(4 + rng.uniform(2, 4) * y + rng.normal(size=n)), 1, 10)
+    return framed(rng.normal(size=(n, 4)) + 0.8 * y[:, None]).assign(rating=rating), y
+
+
+def moons(rng: Random, n: int = 400) -> Table:
+    """Two measurements decide the label together, the others say nothing."""
+    X, y = datasets.make_moons(n, noise=0.2, random_state=int(rng.integers(2**31)))
+    return framed(np.column_stack([X, rng.normal(size=(n, 4))])), y
+
+
+def clusters(rng: Random, n: int = 400) -> Table:
+    state = int(rng.integers(2**31))
+    X, y = datasets.make_classification(n, 10, n_informative=5, n_classes=3, class_sep=2, random_state=state)
+    return framed(X), y
+
+
+def strong_category(rng: Random, n: int = 400) -> Table:
+    """A category decides nearly all labels, beside six good measurements: what a leak looks like, too."""
+    y = rng.integers(2, size=n)
+    level = np.where(rng.random(n) < 0.96, 4 * y + rng.integers(4, size=n), rng.integers(8, size=n))
+    return framed(rng.normal(size=(n, 6)) + 1.2 * y[:, None]).assign(kind=[f"k{code}" for code in level]), y
+
+
 def sampled(load: Callable[..., Table], most: int, columns: int = 30) -> Callable[[Random], Table]:
     """Some rows and columns of a table that scikit-learn has."""
 
@@ -115,6 +141,10 @@ HONEST: dict[str, Callable[[Random], Table]] = {
     "a rule of two categories": survey,
     "a class of 3 %": rare,
     "six classes": several_classes,
+    "a rating from 1 to 10": rated,
+    "two moons": moons,
+    "clusters of three classes": clusters,
+    "a category with a skill of .95": strong_category,
     "iris": sampled(datasets.load_iris, 150),
     "wine": sampled(datasets.load_wine, 170),
     "breast cancer": sampled(datasets.load_breast_cancer, 300, 15),
@@ -145,12 +175,14 @@ def one(share: float, form: int = 1, honest: Callable[[Random], Table] = linear)
     return world
 
 
-def several(number: int, same: bool, honest: Callable[[Random], Table] = linear) -> Callable[[Random], Table]:
-    """Leaks that err on 2 or 3 % of the rows: the same ones, or each on others."""
+def several(
+    number: int, same: bool, honest: Callable[[Random], Table] = linear, wrong: float = 0
+) -> Callable[[Random], Table]:
+    """Leaks that err on 2 or 3 % of the rows, unless stated: the same ones, or each on others."""
 
     def world(rng: Random) -> Table:
         X, y = honest(rng)
-        share = rng.choice([0.02, 0.03])
+        share = wrong or rng.choice([0.02, 0.03])
         copies = [flipped(y, share, rng)] * number if same else [flipped(y, share, rng) for _ in range(number)]
         columns = {f"leak{place}": shown(copy, place % 3, rng) for place, copy in enumerate(copies)}
         return X.assign(**columns).assign(leak1=[f"c{code}" for code in copies[1]]), y
@@ -183,6 +215,19 @@ def bounds(rng: Random) -> Table:
     return X.assign(leak1_lower=lower, leak2_upper=lower + np.where(y == 1, 4, 1) * rng.uniform(0.8, 1.2, len(y))), y
 
 
+def offers(rng: Random, n: int = 600) -> Table:
+    """Limits of what a person pays, known from two answers: the label is how often they said yes."""
+    X = rng.normal(size=(n, 5))
+    worth = np.exp(3.5 + 0.6 * X[:, 0] - 0.5 * X[:, 1] + 1.2 * rng.normal(size=n))
+    first = rng.choice([5, 10, 20, 50, 100], n)
+    second = np.where(worth > first, 2.5, 0.4) * first
+    asked = np.sort(np.column_stack([np.zeros(n), first, second, np.full(n, 999)]), axis=1)
+    lower = np.where(asked < worth[:, None], asked, 0).max(axis=1)
+    upper = np.where(asked >= worth[:, None], asked, 999).min(axis=1)
+    y = (worth > first).astype(int) + (worth > second)
+    return framed(X).assign(leak1_lower=lower, leak2_upper=upper), y
+
+
 def group_mean(rng: Random, n: int = 600) -> Table:
     """The mean label of four rows that belong together, the row itself among them."""
     group = rng.permutation(np.repeat(np.arange(n // 4), 4))
@@ -209,6 +254,9 @@ PLANTED: dict[str, Callable[[Random], Table]] = {
     "two leaks, other rows wrong": several(2, same=False),
     "two leaks, the same rows wrong": several(2, same=True),
     "two leaks of six classes, the same rows wrong": several(2, same=True, honest=several_classes),
+    "two leaks among 13, the same rows wrong": several(2, same=True, honest=informative),
+    "two leaks beside a rule, the same rows wrong": several(2, same=True, honest=survey),
+    "two leaks, the same 10 % of rows wrong (suspects)": several(2, same=True, wrong=0.1),
     "two leaks among categories, the same rows wrong": several(2, same=True, honest=categories),
     "three leaks, other rows wrong": several(3, same=False),
     "three leaks, the same rows wrong": several(3, same=True),
@@ -216,6 +264,7 @@ PLANTED: dict[str, Callable[[Random], Table]] = {
     "a name like the label, 10 % of rows wrong": by_name,
     "two codes that differ (suspects)": exclusive,
     "lower and upper limit (suspects)": bounds,
+    "lower and upper offer": offers,
     "mean label of a group (suspect)": group_mean,
     "time until death or end (suspect)": late_time,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -113,10 +114,11 @@ class Leaks(Check, unit="skill of the column alone"):
             return f"Possible target leak: {named}. Drop it if it is not known when you predict."
         if self.suspects:
             return f"Undecided: {named}. Is it known when you predict, and all that matters?"
-        best = max(leak.skill.value for leak in self.columns)
+        best = max((leak.skill for leak in self.columns), key=lambda effect: effect.value)
         return (
             f"No sign of a target leak: {counted(len(self.columns), 'column')} tried alone, the best with a skill of "
-            f"{best:.2f}. One with {STRONG:g}, or {MOST_TOGETHER} together, would have been seen if all others had "
+            f"{best.value:.2f} (at most {best.high:.2f}). One from {SUSPECT:g} to which all columns add at most "
+            f"{NEARLY:g}, or two or three with {PERFECT:g} together, would have been seen if all others had "
             f"{WITHOUT:g} less."
         )
 
@@ -135,19 +137,20 @@ def leaks(
 
     Each column alone predicts the label (a small tree, or the classes that each of its values had), cross-fitted and
     with every class counting the same. Skill = (balanced accuracy − 1/k) / (1 − 1/k): 0 by chance, 1 if perfect. A
-    column is a *leak* if it alone has a skill of 0.9 or more (0.6 if its name looks like that of the labels), all
-    columns together have at most 0.05 more, and all others at least 0.25 less (or 0.1 less, if they lack five times
-    as much of a perfect skill). It is a *suspect* from a skill of 0.5 under the same conditions: then it is the only
-    column that matters, which may be right. So is a number with a skill below 0.99 whose errors lie near values of
-    other classes (an AUC of 0.75 or more): classes overlap there, as those of a measurement do. A column made from the
-    label errs anywhere.
+    column is a *suspect* if its skill is 0.5 or more, all columns together have at most 0.05 more, and all others at
+    least 0.2 less: then it is the only column that matters, which may be right. With 0.9 or more (0.6 if its name looks
+    like that of the labels) it is a *leak*; then it is enough that all others lack twice as much of a perfect skill, at
+    least 0.05 more, and the intervals are apart. A number with a skill below 0.99 whose errors lie near values of other
+    classes (an AUC of 0.75 or more) remains a suspect: classes overlap there, as those of a measurement do. A column
+    made from the label errs anywhere.
 
-    Columns that each predict the label hide each other. So the best is left out, then the next best, as long as the
-    others lose nothing; measurements, as above, are passed over. Columns may also predict the label only together: the
-    two or three that sort rows best by class are suspects if their skill is 0.9 or more and all others have 0.25 less.
+    Columns that each predict the label hide each other. So columns that mostly predict the same class for a row are
+    left out together, but for measurements, as above. Columns may also predict the label only together: the two or
+    three that sort rows best by class are suspects if their skill is 0.9 or more (0.99 with a measurement), no less
+    than that of all columns and 0.1 more than without one of them, and all others are as much worse as above.
 
-    It misleads if the task is to read one column: a threshold on a measurement is not a leak. Two measurements that
-    are recorded after the label hide each other. A leak that only some rows have is not seen. Of more than 100
+    It misleads if the task is to read one column: a threshold on a measurement is not a leak, nor is a category that
+    decides. Two measurements that are recorded after the label hide each other. A leak that only some rows have is not seen. Of more than 100
     columns, the 100 that depend most on the class are tried.
 
     Parameters
@@ -240,14 +243,15 @@ class _Search:
         leading = self._leading(list(judged))
         for size in range(2, min(len(leading), self.table.X.shape[1] - 1) + 1):
             names = tuple(leading[:size])
-            joint, others = self._only(names), self._without(names)
-            enough = joint.value >= (PERFECT if measured & set(names) else STRONG)
-            if enough and _verdict(joint, everything, others) != NOTHING:
-                fewer = [self._only(tuple(name for name in names if name != dropped)) for dropped in names]
-                if all(joint.value - each.value >= WITHOUT / 2 for each in fewer):
-                    return {
-                        name: replace(judged[name], others=others, together=names, verdict=UNDECIDED) for name in names
-                    }
+            joint = self._only(names)
+            # Other columns add nothing, each of these is needed, and all others are much worse.
+            least = max(PERFECT if measured & set(names) else STRONG, everything.value - (1 - PERFECT))
+            if (
+                joint.value >= least
+                and all(joint.value - self._only(set(names) - {name}).value >= WITHOUT / 2 for name in names)
+                and _verdict(joint, everything, others := self._without(names)) != NOTHING
+            ):
+                return {name: replace(judged[name], others=others, together=names, verdict=UNDECIDED) for name in names}
         return {}
 
     def _leading(self, names: list[str]) -> list[str]:
@@ -291,7 +295,7 @@ class _Search:
                 distance += float(away[wrong].sum()) / max(float(np.median(away[~wrong])), 1e-300)
         return errors > 0 and nearer >= GRADED * errors and distance <= GRADED * errors
 
-    def _only(self, columns: tuple[str, ...]) -> Estimate:
+    def _only(self, columns: Collection[str]) -> Estimate:
         """The skill of these columns."""
         return self._without(tuple(name for name in self.table.X.columns if name not in columns))
 
