@@ -74,6 +74,16 @@ def test_columns_that_hide_or_need_each_other_are_named(errors, verdict):
 
 
 @pytest.mark.slow
+def test_leaks_that_err_on_the_same_rows_are_named_beside_good_columns():
+    rng, y = np.random.default_rng(0), np.arange(300) % 2
+    X = pd.DataFrame(rng.normal(size=(300, 9)) + y[:, None])
+    copy = np.where(rng.random(300) < 0.025, 1 - y, y)
+    result = classay.leaks(X.assign(one=9.5 * copy, two=np.where(copy, "yes", "no")), y)
+    assert sorted(leak.column for leak in result.found) == ["one", "two"]
+    assert not result.suspects
+
+
+@pytest.mark.slow
 def test_names_like_the_target_need_less():
     assert looks_like("default_code", "default")
     assert looks_like("Age", "age group")

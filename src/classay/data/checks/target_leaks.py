@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -42,9 +42,11 @@ SUSPECT = 0.5
 STRONG, NAMED = 0.9, 0.6
 """Skill of a column alone from which it is a leak; with a name like that of the labels, this is enough."""
 NEARLY = 0.05
-"""Skill that all columns may have above it."""
-WITHOUT, TIMES = 0.25, 5.0
-"""Skill that is lost without it; of a strong column, two fifths of that if all others lack this many times as much."""
+"""Skill that all columns may have above it; of a strong column, that which others must lack."""
+WITHOUT = 0.2
+"""Skill that is lost without it."""
+ALIKE = 0.8
+"""Skill of one column for what another one predicts, from which they are left out together."""
 PERFECT, GRADED = 0.99, 0.75
 """Skill that no honest measurement is expected to have; that of its errors if it is one: the AUC of being near to other
 classes, at least, and their distance from these as a share of that of right rows, at most."""
@@ -112,10 +114,11 @@ class Leaks(Check, unit="skill of the column alone"):
             return f"Possible target leak: {named}. Drop it if it is not known when you predict."
         if self.suspects:
             return f"Undecided: {named}. Is it known when you predict, and all that matters?"
-        best = max(leak.skill.value for leak in self.columns)
+        best = max((leak.skill for leak in self.columns), key=lambda effect: effect.value)
         return (
             f"No sign of a target leak: {counted(len(self.columns), 'column')} tried alone, the best with a skill of "
-            f"{best:.2f}. One with {STRONG:g}, or {MOST_TOGETHER} together, would have been seen if all others had "
+            f"{best.value:.2f} (at most {best.high:.2f}). One from {SUSPECT:g} to which all columns add at most "
+            f"{NEARLY:g}, or two or three with {PERFECT:g} together, would have been seen if all others had "
             f"{WITHOUT:g} less."
         )
 
@@ -134,19 +137,20 @@ def leaks(
 
     Each column alone predicts the label (a small tree, or the classes that each of its values had), cross-fitted and
     with every class counting the same. Skill = (balanced accuracy − 1/k) / (1 − 1/k): 0 by chance, 1 if perfect. A
-    column is a *leak* if it alone has a skill of 0.9 or more (0.6 if its name looks like that of the labels), all
-    columns together have at most 0.05 more, and all others at least 0.25 less (or 0.1 less, if they lack five times
-    as much of a perfect skill). It is a *suspect* from a skill of 0.5 under the same conditions: then it is the only
-    column that matters, which may be right. So is a number with a skill below 0.99 whose errors lie near values of
-    other classes (an AUC of 0.75 or more): classes overlap there, as those of a measurement do. A column made from the
-    label errs anywhere.
+    column is a *suspect* if its skill is 0.5 or more, all columns together have at most 0.05 more, and all others at
+    least 0.2 less: then it is the only column that matters, which may be right. With 0.9 or more (0.6 if its name looks
+    like that of the labels) it is a *leak*; then it is enough that all others lack twice as much of a perfect skill, at
+    least 0.05 more, and the intervals are apart. A number with a skill below 0.99 whose errors lie near values of other
+    classes (an AUC of 0.75 or more) remains a suspect: classes overlap there, as those of a measurement do. A column
+    made from the label errs anywhere.
 
-    Columns that each predict the label hide each other. So the best is left out, then the next best, as long as the
-    others lose nothing; measurements, as above, are passed over. Columns may also predict the label only together: the
-    two or three that sort rows best by class are suspects if their skill is 0.9 or more and all others have 0.25 less.
+    Columns that each predict the label hide each other. So columns that mostly predict the same class for a row are
+    left out together, but for measurements, as above. Columns may also predict the label only together: the two or
+    three that sort rows best by class are suspects if their skill is 0.9 or more (0.99 with a measurement), no less
+    than that of all columns and 0.1 more than without one of them, and all others are as much worse as above.
 
-    It misleads if the task is to read one column: a threshold on a measurement is not a leak. Two measurements that
-    are recorded after the label hide each other. A leak that only some rows have is not seen. Of more than 100
+    It misleads if the task is to read one column: a threshold on a measurement is not a leak, nor is a category that
+    decides. Two measurements that are recorded after the label hide each other. A leak that only some rows have is not seen. Of more than 100
     columns, the 100 that depend most on the class are tried.
 
     Parameters
@@ -213,50 +217,42 @@ class _Search:
 
     def judged(self, alone: dict[str, Ints]) -> list[Leak]:
         """Each column with its verdict: alone, and if none is a leak, together with others."""
-        everything = self._without([]) if self.table.X.shape[1] > 1 else None
+        everything = self._without(()) if self.table.X.shape[1] > 1 else None
         judged = {
             name: Leak(name, self._skill(codes), everything, None, (name,), looks_like(name, self.target), NOTHING)
             for name, codes in alone.items()
         }
         if everything is None:
             return list(judged.values())
-        measurements, err_anywhere = [], []
-        for name, leak in judged.items():
-            if leak.skill.value < SUSPECT:
-                continue
-            measured = leak.skill.value < PERFECT and self._graded(name, alone[name])
-            err_anywhere += [] if measured else [leak]
-            measurements += [name] if measured else []
-            if everything.value - leak.skill.value <= NEARLY:
-                others = self._without([name])
-                verdict = _verdict(leak.skill, everything, others, leak.named)
-                verdict = UNDECIDED if verdict == FOUND and measured and not leak.named else verdict
-                judged[name] = replace(leak, others=others, verdict=verdict)
+        likely = [name for name, leak in judged.items() if leak.skill.value >= SUSPECT]
+        measured = {name for name in likely if judged[name].skill.value < PERFECT and self._graded(name, alone[name])}
+        for name in likely:
+            leak = judged[name]
+            if leak.skill.value >= min(STRONG, everything.value - NEARLY):
+                rest = [other for other in likely if other != name and not {name, other} & measured]
+                together = (name, *(other for other in rest if self._skill(alone[other], alone[name]).value >= ALIKE))
+                others = self._without(together)
+                verdict = _verdict(leak.skill, everything, others, leak.named, name in measured)
+                judged[name] = replace(leak, others=others, together=together, verdict=verdict)
         if all(leak.verdict != FOUND for leak in judged.values()):
-            tried = {name: leak for name, leak in judged.items() if name not in measurements}
-            judged |= self._several(tried, sorted(err_anywhere, key=lambda leak: -leak.skill.value), everything)
+            judged |= self._several(judged, measured, everything)
         return list(judged.values())
 
-    def _several(self, tried: dict[str, Leak], err_anywhere: list[Leak], everything: Estimate) -> dict[str, Leak]:
-        """The first columns that predict the label by themselves or together, while all others do not."""
-        for names in self._sets(list(tried), err_anywhere):
-            joint = self._without([name for name in self.table.X.columns if name not in names])
-            if joint.value < STRONG or _verdict(joint, everything, self._without(names), named=False) == NOTHING:
-                continue
-            leaks_alone = all(tried[name].skill.value >= (NAMED if tried[name].named else STRONG) for name in names)
-            others, verdict = self._without(names), FOUND if leaks_alone else UNDECIDED
-            return {name: replace(tried[name], others=others, together=tuple(names), verdict=verdict) for name in names}
+    def _several(self, judged: dict[str, Leak], measured: set[str], everything: Estimate) -> dict[str, Leak]:
+        """The two or three columns that predict the label only together, if all others do not."""
+        leading = self._leading(list(judged))
+        for size in range(2, min(len(leading), self.table.X.shape[1] - 1) + 1):
+            names = tuple(leading[:size])
+            joint = self._only(names)
+            # Other columns add nothing, each of these is needed, and all others are much worse.
+            least = max(PERFECT if measured & set(names) else STRONG, everything.value - (1 - PERFECT))
+            if (
+                joint.value >= least
+                and all(joint.value - self._only(set(names) - {name}).value >= WITHOUT / 2 for name in names)
+                and _verdict(joint, everything, others := self._without(names)) != NOTHING
+            ):
+                return {name: replace(judged[name], others=others, together=names, verdict=UNDECIDED) for name in names}
         return {}
-
-    def _sets(self, names: list[str], err_anywhere: list[Leak]) -> Iterator[list[str]]:
-        """Columns to leave out together: the best ones, while all others lose nothing; then the best pair and three."""
-        best, most = [leak.column for leak in err_anywhere], self.table.X.shape[1] - 1
-        for size in range(1, min(len(best), most)):
-            if self._without(best[:size]).value < err_anywhere[0].skill.low:
-                break
-            yield best[: size + 1]
-        leading = self._leading(names)
-        yield from (leading[:size] for size in range(2, min(len(leading), most) + 1))
 
     def _leading(self, names: list[str]) -> list[str]:
         """The pair whose ranges or categories share the fewest classes, and the column that adds most to it."""
@@ -299,25 +295,32 @@ class _Search:
                 distance += float(away[wrong].sum()) / max(float(np.median(away[~wrong])), 1e-300)
         return errors > 0 and nearer >= GRADED * errors and distance <= GRADED * errors
 
-    def _without(self, columns: list[str]) -> Estimate:
-        """The skill of all columns but these."""
+    def _only(self, columns: Collection[str]) -> Estimate:
+        """The skill of these columns."""
+        return self._without(tuple(name for name in self.table.X.columns if name not in columns))
+
+    def _without(self, columns: tuple[str, ...]) -> Estimate:
+        """The skill of all columns but these; of none, that of one class for all rows."""
         key = tuple(sorted(columns))
         if key not in self._known:
-            rest = without(self.table, columns)
-            self._known[key] = self._skill(predicted(rest, self.learner, self.folds, self.seed))
+            rest = without(self.table, list(columns))
+            codes = predicted(rest, self.learner, self.folds, self.seed) if rest.X.shape[1] else 0 * self.table.codes
+            self._known[key] = self._skill(codes)
         return self._known[key]
 
-    def _skill(self, codes: Ints) -> Estimate:
-        return skill(codes, self.table.codes, self.table.classes.size)
+    def _skill(self, codes: Ints, right: Ints | None = None) -> Estimate:
+        return skill(codes, self.table.codes if right is None else right, self.table.classes.size)
 
 
-def _verdict(alone: Estimate, everything: Estimate, others: Estimate, named: bool) -> str:
+def _verdict(
+    alone: Estimate, everything: Estimate, others: Estimate, named: bool = False, measured: bool = False
+) -> str:
     lost = min(everything.value, alone.value) - others.value
-    much_worse = alone.value >= STRONG and lost >= 0.4 * WITHOUT and 1 - others.value >= TIMES * (1 - alone.value)
-    matters = everything.value - alone.value <= NEARLY and (lost >= WITHOUT or much_worse)
-    if matters and alone.value >= (NAMED if named else STRONG):
-        return FOUND
-    return UNDECIDED if matters else NOTHING
+    strong = alone.value >= STRONG and not measured
+    much_worse = strong and lost >= max(NEARLY, 1 - alone.value) and others.high < alone.low
+    if not much_worse and (everything.value - alone.value > NEARLY or lost < WITHOUT):
+        return NOTHING
+    return FOUND if strong or (named and alone.value >= NAMED) else UNDECIDED
 
 
 def _codes(column: pd.Series[Any]) -> Ints:
