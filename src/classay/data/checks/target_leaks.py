@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
 from ... import seeds
-from ...arrays import Floats, Ints
+from ...arrays import Ints
 from ...engine.progress import Progress
 from ...estimators.encoder import as_levels, as_numbers, kind_of_column
 from ...expect import counted
@@ -66,7 +66,7 @@ class Leak:
 
     column: str
     skill: Estimate
-    all_columns: Estimate | None
+    all_columns: Estimate
     others: Estimate | None
     together: tuple[str, ...]
     named: bool
@@ -106,7 +106,7 @@ class Leaks(Check, unit="skill of the column alone"):
 
     def __str__(self) -> str:
         named = "; ".join(
-            f"{leak.column} alone has a skill of {leak.skill.value:.2f}, all columns {_value(leak.all_columns)}, all "
+            f"{leak.column} alone has a skill of {leak.skill.value:.2f}, all columns {leak.all_columns.value:.2f}, all "
             f"others{' without ' + ' and '.join(leak.together) if leak.together[1:] else ''} {_value(leak.others)}"
             for leak in self.found or self.suspects
         )
@@ -150,8 +150,8 @@ def leaks(
     than that of all columns and 0.1 more than without one of them, and all others are as much worse as above.
 
     It misleads if the task is to read one column: a threshold on a measurement is not a leak, nor is a category that
-    decides. Two measurements that are recorded after the label hide each other. A leak that only some rows have is not seen. Of more than 100
-    columns, the 100 that depend most on the class are tried.
+    decides. Two measurements that are recorded after the label hide each other. A leak that only some rows have is not
+    seen. Of more than 100 columns, the 100 that sort rows best by class are tried.
 
     Parameters
     ----------
@@ -189,6 +189,8 @@ class _Search:
     def __init__(self, table: Data, learner: Any, target: str, seed: int) -> None:
         self.table, self.learner, self.target, self.seed = table, learner, target, seed
         self.folds = fold_of_rows(table.codes, FOLDS, seed, PerRow(groups=table.groups))
+        self._weights = class_weights(table.codes, table.classes.size)
+        self._bins = {str(name): _codes(table.X[name]) for name in table.X.columns}
         self._known: dict[tuple[str, ...], Estimate] = {}
 
     def alone(self, bar: Progress) -> dict[str, Ints]:
@@ -204,27 +206,27 @@ class _Search:
         return predictions
 
     def _promising(self) -> list[str]:
-        """The columns to try: all, or of very many the ones whose ranks depend most on the class."""
-        X, codes = self.table.X, self.table.codes
-        if X.shape[1] <= MOST_COLUMNS:
-            return [str(name) for name in X.columns]
-        ranks = np.column_stack([_ranks(X[name]) for name in X.columns])
-        ranks -= ranks.mean(axis=0)
-        means = np.stack([ranks[codes == code].mean(axis=0) for code in np.unique(codes)])
-        between = (means**2 * np.bincount(codes)[np.unique(codes), None]).sum(axis=0)
-        share = between / np.maximum((ranks**2).sum(axis=0), 1e-12)
-        return [str(X.columns[place]) for place in np.sort(np.argsort(-share, kind="stable")[:MOST_COLUMNS])]
+        """The columns to try: all, or of very many the ones that sort rows best by class."""
+        best = sorted(self._bins, key=lambda name: -self._purity((name,)))[:MOST_COLUMNS]
+        return [name for name in self._bins if name in best]
+
+    def _purity(self, columns: tuple[str, ...]) -> float:
+        """How well ranges or categories of columns sort rows by class."""
+        cells, size = np.zeros_like(self.table.codes), self.table.classes.size
+        for name in columns:
+            cells = cells * BINS + self._bins[name]
+        counts = np.bincount(cells * size + self.table.codes, self._weights, BINS ** len(columns) * size)
+        return float(counts.reshape(-1, size).max(axis=1).sum())
 
     def judged(self, alone: dict[str, Ints]) -> list[Leak]:
         """Each column with its verdict: alone, and if none is a leak, together with others."""
-        everything = self._without(()) if self.table.X.shape[1] > 1 else None
+        everything = self._without(())
         judged = {
             name: Leak(name, self._skill(codes), everything, None, (name,), looks_like(name, self.target), NOTHING)
             for name, codes in alone.items()
         }
-        if everything is None:
-            return list(judged.values())
-        likely = [name for name, leak in judged.items() if leak.skill.value >= SUSPECT]
+        several = self.table.X.shape[1] > 1
+        likely = [name for name, leak in judged.items() if several and leak.skill.value >= SUSPECT]
         measured = {name for name in likely if judged[name].skill.value < PERFECT and self._graded(name, alone[name])}
         for name in likely:
             leak = judged[name]
@@ -240,9 +242,10 @@ class _Search:
 
     def _several(self, judged: dict[str, Leak], measured: set[str], everything: Estimate) -> dict[str, Leak]:
         """The two or three columns that predict the label only together, if all others do not."""
-        leading = self._leading(list(judged))
-        for size in range(2, min(len(leading), self.table.X.shape[1] - 1) + 1):
-            names = tuple(leading[:size])
+        names: tuple[str, ...] = ()
+        for size in range(2, min(MOST_TOGETHER, self.table.X.shape[1] - 1) + 1):
+            more = ((*names, name) for name in judged if name not in names)
+            names = max(combinations(judged, 2) if size == 2 else more, key=self._purity)
             joint = self._only(names)
             # Other columns add nothing, each of these is needed, and all others are much worse.
             least = max(PERFECT if measured & set(names) else STRONG, everything.value - (1 - PERFECT))
@@ -253,27 +256,6 @@ class _Search:
             ):
                 return {name: replace(judged[name], others=others, together=names, verdict=UNDECIDED) for name in names}
         return {}
-
-    def _leading(self, names: list[str]) -> list[str]:
-        """The pair whose ranges or categories share the fewest classes, and the column that adds most to it."""
-        size, weights = self.table.classes.size, class_weights(self.table.codes, self.table.classes.size)
-        bins = {name: _codes(self.table.X[name]) for name in names}
-
-        def purity(columns: tuple[str, ...]) -> float:
-            cells = np.zeros(len(weights), dtype=np.int64)
-            for name in columns:
-                cells = cells * BINS + bins[name]
-            return float(
-                np.bincount(cells * size + self.table.codes, weights, BINS ** len(columns) * size)
-                .reshape(-1, size)
-                .max(axis=1)
-                .sum()
-            )
-
-        if len(names) < MOST_TOGETHER:
-            return names
-        pair = max(combinations(names, 2), key=purity)
-        return [*pair, max((name for name in names if name not in pair), key=lambda name: purity((*pair, name)))]
 
     def _graded(self, name: str, codes: Ints) -> bool:
         """Whether the rows that a column predicts wrongly are near to values that it predicts otherwise."""
@@ -328,12 +310,6 @@ def _codes(column: pd.Series[Any]) -> Ints:
     number = kind_of_column(column) == "number"
     values = np.nan_to_num(as_numbers(column), nan=-np.inf) if number else as_levels(column)[0]
     return np.asarray((rankdata(values) - 1) * BINS // len(column), dtype=np.int64)
-
-
-def _ranks(column: pd.Series[Any]) -> Floats:
-    """Numbers as ranks, categories as ranks of their shares: enough to see that a column depends on the class."""
-    values = pd.Series(as_numbers(column)) if kind_of_column(column) == "number" else column.map(column.value_counts())
-    return np.asarray(values.rank(na_option="top").to_numpy(dtype=float))
 
 
 def looks_like(column: str, target: str) -> bool:
