@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy import sparse, stats
 from scipy.sparse.csgraph import connected_components
 
 from ... import seeds
@@ -25,6 +25,10 @@ MOST_COLUMNS = 200
 """More columns are replaced by this many random sums of them, which keep distances to within about a tenth."""
 BLOCK = 4_000_000
 """Distances that are held at once."""
+
+EXPLAINED, LEAST_ORDERED, ORDERED = 0.02, 5, 0.5
+"""Share of a column's variance that groups must explain; and values of a measurement: at least so many steps, and from
+one to the next this share of the variance between all."""
 
 Points = NDArray[np.float32]
 
@@ -73,6 +77,40 @@ def nearest_is_alike(table: Points, here: Ints, codes: Ints, out: Mask) -> Mask:
     nearest = allowed.argmin(axis=1)
     known = np.isfinite(allowed[np.arange(here.size), nearest])
     return np.asarray((codes[nearest] == codes[here]) & known)
+
+
+def kinship(table: Points, here: Ints, codes: Ints, groups: Ints, number: int) -> Floats:
+    """Of the nearest `number` rows of its class, the share that is in the group of the query, minus that of all rows."""
+    rivals = np.isfinite(table) & (codes[here, None] == codes)
+    kin = (groups[here, None] == groups) & rivals
+    nearest = np.argpartition(np.where(rivals, table, np.float32(np.inf)), number - 1, axis=1)[:, :number]
+    among = np.take_along_axis(kin, nearest, axis=1).mean(axis=1)
+    return np.asarray(among - kin.sum(axis=1) / np.maximum(rivals.sum(axis=1), 1))
+
+
+def by_columns(points: Points, codes: Ints, groups: Ints) -> tuple[bool, bool]:
+    """Whether one column differs between groups, within classes; and whether groups that follow each other are alike.
+
+    The first by an analysis of variance of each column. The second if the variance from one group to the next is much
+    smaller than that between all groups: the groups are then values of a measurement, and not names.
+    """
+    inside = points - _means(points, codes)[codes]
+    means, sizes = _means(inside, groups), np.bincount(groups).astype(float)
+    between, total = (sizes[:, None] * means**2).sum(axis=0), (inside**2).sum(axis=0)
+    spare, more = len(points) - sizes.size - np.unique(codes).size + 1, sizes.size - 1
+    if spare < 1 or more < 1:
+        return True, False
+    within = np.maximum(total - between, 1e-9) / spare
+    chance = stats.f.sf(between / more / within, more, spare)
+    is_told = (chance < IMPROBABLE / points.shape[1]) & (between - within * more > EXPLAINED * total)
+    steps = (sizes[1:] * sizes[:-1] / (sizes[1:] + sizes[:-1])) @ np.diff(means, axis=0) ** 2
+    return bool(is_told.any()), bool(more >= LEAST_ORDERED and steps.sum() < ORDERED * between.sum())
+
+
+def _means(points: Points, groups: Ints) -> Floats:
+    sums = np.zeros((int(groups.max()) + 1, points.shape[1]))
+    np.add.at(sums, groups, points)
+    return np.asarray(sums / np.maximum(np.bincount(groups), 1)[:, None])
 
 
 # Groups of near rows.

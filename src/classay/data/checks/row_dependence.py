@@ -23,10 +23,19 @@ from ...arrays import Floats, Ints
 from ...engine.progress import Progress
 from ...estimators.encoder import as_levels
 from ...expect import InputError, counted, nearest
-from ...intervals import Estimate, bounded, by_group, crossed_standard_error, of_proportion_by_group
+from ...intervals import Estimate, around, bounded, by_group, crossed_standard_error
 from ...splits import PerRow, fold_of_rows, sorted_by_class
 from ...tables.data import Data
-from .near_rows import continuous_columns, distances, near_blocks, near_groups, nearest_is_alike, scaled
+from .near_rows import (
+    by_columns,
+    continuous_columns,
+    distances,
+    kinship,
+    near_blocks,
+    near_groups,
+    nearest_is_alike,
+    scaled,
+)
 from .quick_models import (
     FOLDS,
     as_points,
@@ -48,21 +57,22 @@ BLOCKS = 50
 file remain to train on, and what changes slowly along it does no harm."""
 LEFT_OUT_ALONE = 8
 """Up to so many groups are left out one by one; more are dealt to folds."""
-FALL, RELATIVE, OF_NEAR = 0.03, 0.25, 0.5
-"""A fall in balanced accuracy matters if it is so much, and this share of what balanced accuracy has above chance; of
-near rows a larger one, because any learner is worse where it has no rows near."""
+FALL, LARGE, RELATIVE, OF_NEAR = 0.03, 0.1, 0.25, 0.5
+"""A fall in balanced accuracy matters if it is so much, and either large or this share of what balanced accuracy has
+above chance; of near rows and few groups a larger share, because any learner is worse where it has no rows near."""
 CHANCE = 0.01
 """Probability that any candidate is found where none ties rows (Holm, over candidates)."""
 FIRST_ROWS, MOST_ROWS = 2_000, 6_000
 """Rows that are fitted first, and if these leave a candidate open: stretches of consecutive rows, or whole groups."""
 MOST_NEAR = 50_000
 """Rows among which near ones are searched."""
-LEAST_GROUPS, LARGEST_SHARE = 3, 0.5
+LEAST_GROUPS, LARGEST_SHARE = 2, 0.75
 """A column can name groups if it has so many values, two rows or more each on average, and none with more rows."""
 KNOWN_DATES = 0.9
 """Share of a column's values that must be dates, for it to be read as dates."""
-MOST_COLUMNS, QUERIES = 8, 1000
-"""Columns that are measured with the learner, and rows whose nearest row says which: it is cheap."""
+MOST_COLUMNS, QUERIES, REPEATS = 8, 1500, 3
+"""Columns that are measured with the learner; rows whose nearest rows say which; draws of folds if one leaves it open."""
+KINSHIP = "of near rows of the same class, those in the same group beyond chance"
 NAMES = re.compile(
     r"(^|[^a-z])(id|ids|key|code|nr|no|name|patient|subject|person|user|customer|client|session|group|site|batch|device|"
     r"household|family|case|visit|author|speaker|writer|day|date)([^a-z]|$)|id$",
@@ -265,18 +275,35 @@ def _values(column: pd.Series[Any]) -> Ints:
         if dates.notna().mean() > KNOWN_DATES:
             days = dates.dt.strftime("%Y-%m-%d")
             column = days if days.nunique() <= len(days) / 2 else dates.dt.strftime("%Y-%m")
-    return as_levels(column)[0].astype(np.int64)
+    in_order = column.dtype.kind in "iuf"
+    codes = pd.factorize(column, sort=True, use_na_sentinel=False)[0] if in_order else as_levels(column)[0]
+    return np.asarray(codes, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """Rows and the groups that may tie them; `sample(n)` draws about n rows; `deal` is the fold of each row, if known.
+
+    `is_number`: the groups are values of a column of numbers, which may be a measurement.
+    """
+
+    kind: str
+    name: str
+    table: Data
+    tied: Ints
+    sample: Callable[[int], Ints]
+    deal: Ints | None = None
+    is_number: bool = False
 
 
 class _Search:
-    """Measures candidates one by one. `left` is how many columns may still be measured with the learner."""
+    """Measures candidates one by one."""
 
     def __init__(self, table: Data, learner: Any, seed: int, progress: bool) -> None:
         self.table, self.learner, self.seed, self.progress = table, learner, seed, progress
         self.shown_learner = "RandomForestClassifier" if learner is None else type(learner).__name__
         self.ties: list[Tie] = []
         self.missing: dict[str, str] = {}
-        self.left = MOST_COLUMNS
 
     def order(self) -> None:
         """Consecutive rows of the file: short blocks, dealt to folds, and fifths. The one that speaks more for a tie.
@@ -286,27 +313,28 @@ class _Search:
         codes = self.table.codes
         place = place_in_class(codes) / np.bincount(codes)[codes]
         blocks, fifths = ((place * number).astype(np.int64) for number in (max(min(BLOCKS, codes.size // 10), 5), 5))
-        rows = partial(_stretches, codes.size)
-        short = self._measured(ORDER, ORDER, self.table, blocks, rows)
+        short = _Candidate(ORDER, ORDER, self.table, blocks, partial(_stretches, codes.size))
         sorts = any(_is_discrete(column) and _sorts_file(_values(column)) for _, column in self.table.X.items())
-        long = (
-            None
-            if sorts or self.table.groups is not None
-            else self._measured(ORDER, ORDER, self.table, blocks, rows, fifths)
-        )
-        ties = [replace(tie, p_value=min(2 * tie.p_value, 1.0)) for tie in (short, long) if tie is not None]
+        both = [short] if sorts or self.table.groups is not None else [short, replace(short, deal=fifths)]
+        ties = [replace(tie, p_value=min(2 * tie.p_value, 1.0)) for tie in map(self._decided, both) if tie is not None]
         if ties:
-            most = max(ties, key=lambda tie: (tie.p_value <= CHANCE and tie.fall.value >= tie.relevant, tie.fall.high))
+            most = max(ties, key=lambda tie: (_stands_out(tie), tie.fall.high))
             self.ties.append(replace(most, apart=ties[-1].apart))
 
     def columns(self, columns: Iterable[str] | None) -> None:
-        """Rows with the same value of a column, likely names first."""
-        values = _columns(self.table, columns) if self.table.X.shape[1] > 1 else {}
-        names = sorted(values, key=lambda name: not NAMES.search(name))
-        for name in names:
-            rest = without(self.table, [name])
-            tie = self._measured(COLUMN, name, rest, values[name], partial(_of_groups, values[name], self.seed))
-            self.ties += [] if tie is None else [tie]
+        """Rows with the same value of a column; those that the nearest rows leave open with the learner."""
+        still_open = []
+        for name, values in (_columns(self.table, columns) if self.table.X.shape[1] > 1 else {}).items():
+            is_number = columns is None and self.table.X[name].dtype.kind in "iuf" and not NAMES.search(name)
+            sample = partial(_of_groups, values, self.seed)
+            candidate = _Candidate(COLUMN, name, without(self.table, [name]), values, sample, is_number=is_number)
+            tie = self._quick(candidate)
+            if tie is not None and tie.fall.high >= tie.relevant:
+                still_open.append((not NAMES.search(name), -tie.fall.value, name, candidate, tie))
+            elif tie is not None:
+                self.ties.append(tie)
+        for place, (_, _, _, candidate, tie) in enumerate(sorted(still_open, key=lambda row: row[:3])):
+            self.ties.append(self._learned(candidate) if place < MOST_COLUMNS else replace(tie, p_value=1.0))
 
     def near(self) -> None:
         """Rows that are nearly the same. Copies are left out: they are another matter."""
@@ -323,43 +351,73 @@ class _Search:
         groups = near_groups(points, table.codes, table.groups, self.seed)
         if groups is None:
             groups = near_blocks(points, self.seed)
-        tie = self._measured(NEAR, NEAR, table, groups, partial(_of_groups, groups, self.seed))
+        tie = self._decided(_Candidate(NEAR, NEAR, table, groups, partial(_of_groups, groups, self.seed)))
         self.ties += [] if tie is None else [tie]
 
-    def _measured(
-        self, kind: str, name: str, table: Data, tied: Ints, sample: Callable[[int], Ints], deal: Ints | None = None
-    ) -> Tie | None:
-        """By the nearest row, then, if a fall that matters remains possible, with the learner on few rows, on more."""
-        tie = None
-        for most, learn in ((FIRST_ROWS, False), (FIRST_ROWS, True), (MOST_ROWS, True)):
-            rows = sample(most)
-            part, groups = table.take(rows), _united(tied[rows], None if table.groups is None else table.groups[rows])
-            folds = self._folds(name, part, groups, None if deal is None else deal[rows])
-            if folds is None:
-                return None
-            shuffled, apart = self._right(name, part, *folds) if learn else self._nearest_right(part, *folds)
-            tie = _compared(kind, name, part, groups, shuffled, apart, self.shown_learner if learn else NEAREST)
-            # What the nearest row does not learn says nothing.
-            excluded = tie.fall.high < tie.relevant and (learn or tie.relevant > FALL)
-            if excluded or (learn and rows.size == tied.size):
-                break
-            if not learn and kind == COLUMN and self.left == 0:
-                return replace(tie, p_value=1.0)
-            self.left -= kind == COLUMN and not learn
-        return tie
+    def _decided(self, candidate: _Candidate) -> Tie | None:
+        """By the nearest rows; with the learner if these leave a fall that matters possible."""
+        tie = self._quick(candidate)
+        return tie if tie is None or tie.fall.high < tie.relevant else self._learned(candidate)
 
-    def _folds(self, name: str, table: Data, groups: Ints, deal: Ints | None) -> tuple[Ints, Ints] | None:
-        """Folds at random and of whole groups, with as many rows of each class; None if that says nothing."""
+    def _quick(self, candidate: _Candidate) -> Tie | None:
+        """By the nearest rows. None for what cannot be groups: measurements, one value for most of the rows."""
+        rows, part, groups = self._part(candidate, FIRST_ROWS)
         sizes = np.bincount(groups)
         if sizes.size < LEAST_GROUPS or sizes.max() > LARGEST_SHARE * groups.size:
-            self.missing[name] = "it has fewer than 3 groups, or one with more than half of the rows"
+            self.missing[candidate.name] = "it has one value, or one in more than three quarters of the rows"
             return None
-        if deal is None:
-            few = sizes.size <= LEFT_OUT_ALONE
-            deal = groups if few else fold_of_rows(table.codes, FOLDS, self.seed, PerRow(groups=groups))
+        points = scaled(as_points(part.X), self.seed)
+        told, ordered = by_columns(points, part.codes, groups)
+        if candidate.is_number and told and ordered:
+            return None
+        folds = self._folds(candidate, part, groups, rows, self.seed)
+        queries = even_sample(part.codes, QUERIES, self.seed)
+        right = [np.zeros(queries.size) for _ in folds]
+        kin, number = np.zeros(queries.size), int(np.clip(groups.size / (2 * sizes.size * part.classes.size), 1, 10))
+        start = 0
+        for here, away in distances(points, queries, part.groups):
+            span = slice(start, start := start + here.size)
+            for values, fold in zip(right, folds):
+                values[span] = nearest_is_alike(away, here, part.codes, fold[here, None] == fold[None, :])
+            kin[span] = kinship(away, here, part.codes, groups, number)
+        tie = _compared(candidate, part.take(queries), groups[queries], *right, NEAREST)
+        alike = around(float(kin.mean()), float(kin.std()) / np.sqrt(kin.size), 0.95, KINSHIP)
+        if candidate.kind != NEAR and not told and alike.high < FALL:
+            return replace(tie, fall=alike)
+        # What the nearest row does not learn says nothing.
+        return tie if tie.relevant > FALL else replace(tie, fall=replace(tie.fall, high=1.0))
+
+    def _learned(self, candidate: _Candidate) -> Tie:
+        """With the learner on few rows; if that leaves it open, on more of them or with more folds."""
+        tie = None
+        for most, repeats in ((FIRST_ROWS, 1), (MOST_ROWS, REPEATS)):
+            rows, part, groups = self._part(candidate, most)
+            right = [
+                self._right(candidate.name, part, *self._folds(candidate, part, groups, rows, self.seed + repeat))
+                for repeat in range(repeats if rows.size <= FIRST_ROWS else 1)
+            ]
+            tie = _compared(candidate, part, groups, *np.mean(right, axis=0), self.shown_learner)
+            if tie.fall.high < tie.relevant or _stands_out(tie):
+                break
+        return tie
+
+    def _part(self, candidate: _Candidate, most: int) -> tuple[Ints, Data, Ints]:
+        """Some rows, and groups that keep together what the candidate or known groups do."""
+        rows, known = candidate.sample(most), candidate.table.groups
+        groups = _united(candidate.tied[rows], None if known is None else known[rows])
+        return rows, candidate.table.take(rows), groups
+
+    def _folds(self, candidate: _Candidate, table: Data, groups: Ints, rows: Ints, seed: int) -> tuple[Ints, Ints]:
+        """Folds at random and of whole groups, with as many rows of each class."""
+        if candidate.deal is not None:
+            deal = candidate.deal[rows]
+        elif groups.max() < LEFT_OUT_ALONE:
+            deal = groups
+        else:
+            deal = fold_of_rows(table.codes, FOLDS, seed, PerRow(groups=groups))
         known = np.arange(len(table)) if table.groups is None else table.groups
         _, first, unit = np.unique(known, return_index=True, return_inverse=True)
-        return _within_classes(deal[first], table.codes[first], self.seed)[unit], deal
+        return _within_classes(deal[first], table.codes[first], seed)[unit], deal
 
     def _right(self, name: str, table: Data, *folds: Ints) -> list[Floats]:
         """Whether each row is predicted correctly by a fit without its fold."""
@@ -369,42 +427,50 @@ class _Search:
                 for fold in folds
             ]
 
-    def _nearest_right(self, table: Data, *folds: Ints) -> list[Floats]:
-        """Whether the nearest row outside its fold has the label of each row; NaN for rows that were not looked up."""
-        points, queries = scaled(as_points(table.X), self.seed), even_sample(table.codes, QUERIES, self.seed)
-        right = [np.full(len(table), np.nan) for _ in folds]
-        for here, away in distances(points, queries, table.groups):
-            for values, fold in zip(right, folds):
-                values[here] = nearest_is_alike(away, here, table.codes, fold[here, None] == fold[None, :])
-        return right
+
+def _stands_out(tie: Tie) -> bool:
+    return tie.p_value <= CHANCE and tie.fall.value >= tie.relevant
 
 
-def _compared(kind: str, name: str, table: Data, groups: Ints, shuffled: Floats, apart: Floats, learner: str) -> Tie:
-    """What is lost if groups are left out, from whether each row was predicted correctly in both ways."""
-    if np.isnan(shuffled).any():
-        rows = np.flatnonzero(~np.isnan(shuffled))
-        table, groups, shuffled, apart = table.take(rows), groups[rows], shuffled[rows], apart[rows]
+def _compared(candidate: _Candidate, table: Data, groups: Ints, shuffled: Floats, apart: Floats, learner: str) -> Tie:
+    """What is lost if groups are left out, from how often each row was predicted correctly in both ways."""
     weights = class_weights(table.codes, table.classes.size)
     lost = (shuffled - apart) * weights
-    error = crossed_standard_error(by_group(lost[None, :], groups))
-    # Groups of equal size would vary as much: a few large ones say less than their number.
     sizes = np.unique(groups, return_counts=True)[1]
-    number = max(round(groups.size**2 / float((sizes**2).sum())), 2)
+    is_few = sizes.size <= LEFT_OUT_ALONE
+    error, number = _error(lost, groups)
     value = float(np.clip(lost.mean(), -1, 1))
     above = float((shuffled * weights).mean()) - 1 / np.unique(table.codes).size
-    fall = bounded(value, error, groups.size, 0.95, "over groups", number, least=-1.0)
+    matters = OF_NEAR * above if is_few or candidate.kind == NEAR else min(RELATIVE * above, LARGE)
     return Tie(
-        kind=kind,
-        name=name,
+        kind=candidate.kind,
+        name=candidate.name,
         groups=sizes.size,
         rows=groups.size,
-        shuffled=of_proportion_by_group(shuffled > 0, groups),
-        apart=of_proportion_by_group(apart > 0, groups),
-        fall=fall,
+        shuffled=_mean(shuffled, groups),
+        apart=_mean(apart, groups),
+        fall=_mean(lost, groups, -1.0),
         p_value=float(stats.t.sf(value / error, number - 1)) if error > 0 else float(value <= 0),
-        relevant=max(FALL, (OF_NEAR if kind == NEAR else RELATIVE) * above),
+        relevant=max(FALL, matters),
         learner=learner,
     )
+
+
+def _error(values: Floats, groups: Ints) -> tuple[float, int]:
+    """Standard error of the mean and number of draws: over groups; if they are few, over the rows of just these."""
+    _, codes, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    if sizes.size <= LEFT_OUT_ALONE:
+        inside = values - (np.bincount(codes, values) / sizes)[codes]
+        return float(np.linalg.norm(inside)) / values.size, values.size
+    # Groups of equal size would vary as much: a few large ones say less than their number.
+    number = max(round(groups.size**2 / float((sizes**2).sum())), 2)
+    return crossed_standard_error(by_group(values[None, :], groups)), number
+
+
+def _mean(values: Floats, groups: Ints, least: float = 0.0) -> Estimate:
+    error, number = _error(values, groups)
+    over = "over groups" if number < values.size else "over rows of these groups"
+    return bounded(float(values.mean()), error, groups.size, 0.95, over, number, least)
 
 
 def _within_classes(key: Ints, codes: Ints, seed: int) -> Ints:
