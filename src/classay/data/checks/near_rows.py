@@ -26,7 +26,7 @@ MOST_COLUMNS = 200
 BLOCK = 4_000_000
 """Distances that are held at once."""
 
-EXPLAINED, LEAST_ORDERED, ORDERED = 0.02, 5, 0.5
+EXPLAINED, LEAST_ORDERED, ORDERED = 0.02, 5, 0.6
 """Share of a column's variance that groups must explain; and values of a measurement: at least so many steps, and from
 one to the next this share of the variance between all."""
 
@@ -80,7 +80,7 @@ def nearest_is_alike(table: Points, here: Ints, codes: Ints, out: Mask) -> Mask:
 
 
 def kinship(table: Points, here: Ints, codes: Ints, groups: Ints, number: int) -> Floats:
-    """Of the nearest `number` rows of its class, the share that is in the group of the query, minus that of all rows."""
+    """Of the nearest `number` rows of its class, the share in the group of the query, minus that of all rows."""
     rivals = np.isfinite(table) & (codes[here, None] == codes)
     kin = (groups[here, None] == groups) & rivals
     nearest = np.argpartition(np.where(rivals, table, np.float32(np.inf)), number - 1, axis=1)[:, :number]
@@ -104,7 +104,9 @@ def by_columns(points: Points, codes: Ints, groups: Ints) -> tuple[bool, bool]:
     chance = stats.f.sf(between / more / within, more, spare)
     is_told = (chance < IMPROBABLE / points.shape[1]) & (between - within * more > EXPLAINED * total)
     steps = (sizes[1:] * sizes[:-1] / (sizes[1:] + sizes[:-1])) @ np.diff(means, axis=0) ** 2
-    return bool(is_told.any()), bool(more >= LEAST_ORDERED and steps.sum() < ORDERED * between.sum())
+    noise = within.sum() * more
+    is_ordered = more >= LEAST_ORDERED and steps.sum() - noise < ORDERED * (between.sum() - noise)
+    return bool(is_told.any()), bool(is_ordered)
 
 
 def _means(points: Points, groups: Ints) -> Floats:

@@ -55,9 +55,9 @@ SHOWN = 3
 BLOCKS = 50
 """Consecutive rows of a class are cut into this many blocks, which are dealt to folds: so blocks of every part of the
 file remain to train on, and what changes slowly along it does no harm."""
-LEFT_OUT_ALONE = 8
-"""Up to so many groups are left out one by one; more are dealt to folds."""
-FALL, LARGE, RELATIVE, OF_NEAR = 0.03, 0.1, 0.25, 0.5
+FEW = 8
+"""Up to so many groups are left out one by one; more are dealt to folds. What few show holds for these groups alone."""
+FALL, LARGE, RELATIVE, COARSE = 0.03, 0.1, 0.25, 0.5
 """A fall in balanced accuracy matters if it is so much, and either large or this share of what balanced accuracy has
 above chance; of near rows and few groups a larger share, because any learner is worse where it has no rows near."""
 CHANCE = 0.01
@@ -66,7 +66,7 @@ FIRST_ROWS, MOST_ROWS = 2_000, 6_000
 """Rows that are fitted first, and if these leave a candidate open: stretches of consecutive rows, or whole groups."""
 MOST_NEAR = 50_000
 """Rows among which near ones are searched."""
-LEAST_GROUPS, LARGEST_SHARE = 2, 0.75
+LEAST_GROUPS, LARGEST_SHARE = 2, 2 / 3
 """A column can name groups if it has so many values, two rows or more each on average, and none with more rows."""
 KNOWN_DATES = 0.9
 """Share of a column's values that must be dates, for it to be read as dates."""
@@ -349,7 +349,7 @@ class _Search:
             return
         table, points = self.table.take(rows), scaled(values[:, columns], self.seed)
         groups = near_groups(points, table.codes, table.groups, self.seed)
-        if groups is None:
+        if groups is None or np.unique(groups).size > len(table) / 2:
             groups = near_blocks(points, self.seed)
         tie = self._decided(_Candidate(NEAR, NEAR, table, groups, partial(_of_groups, groups, self.seed)))
         self.ties += [] if tie is None else [tie]
@@ -411,7 +411,7 @@ class _Search:
         """Folds at random and of whole groups, with as many rows of each class."""
         if candidate.deal is not None:
             deal = candidate.deal[rows]
-        elif groups.max() < LEFT_OUT_ALONE:
+        elif groups.max() < FEW:
             deal = groups
         else:
             deal = fold_of_rows(table.codes, FOLDS, seed, PerRow(groups=groups))
@@ -435,42 +435,40 @@ def _stands_out(tie: Tie) -> bool:
 def _compared(candidate: _Candidate, table: Data, groups: Ints, shuffled: Floats, apart: Floats, learner: str) -> Tie:
     """What is lost if groups are left out, from how often each row was predicted correctly in both ways."""
     weights = class_weights(table.codes, table.classes.size)
-    lost = (shuffled - apart) * weights
-    sizes = np.unique(groups, return_counts=True)[1]
-    is_few = sizes.size <= LEFT_OUT_ALONE
-    error, number = _error(lost, groups)
-    value = float(np.clip(lost.mean(), -1, 1))
+    fall, chance = _mean((shuffled - apart) * weights, groups, -1.0)
     above = float((shuffled * weights).mean()) - 1 / np.unique(table.codes).size
-    matters = OF_NEAR * above if is_few or candidate.kind == NEAR else min(RELATIVE * above, LARGE)
+    is_coarse = candidate.kind == NEAR or _worth(groups) <= FEW
     return Tie(
         kind=candidate.kind,
         name=candidate.name,
-        groups=sizes.size,
+        groups=np.unique(groups).size,
         rows=groups.size,
-        shuffled=_mean(shuffled, groups),
-        apart=_mean(apart, groups),
-        fall=_mean(lost, groups, -1.0),
-        p_value=float(stats.t.sf(value / error, number - 1)) if error > 0 else float(value <= 0),
-        relevant=max(FALL, matters),
+        shuffled=_mean(shuffled, groups)[0],
+        apart=_mean(apart, groups)[0],
+        fall=fall,
+        p_value=chance,
+        relevant=max(FALL, COARSE * above if is_coarse else min(RELATIVE * above, LARGE)),
         learner=learner,
     )
 
 
-def _error(values: Floats, groups: Ints) -> tuple[float, int]:
-    """Standard error of the mean and number of draws: over groups; if they are few, over the rows of just these."""
-    _, codes, sizes = np.unique(groups, return_inverse=True, return_counts=True)
-    if sizes.size <= LEFT_OUT_ALONE:
+def _worth(groups: Ints) -> int:
+    """Groups of equal size that would vary as much: a few large ones say less than their number."""
+    sizes = np.unique(groups, return_counts=True)[1]
+    return max(round(groups.size**2 / float((sizes**2).sum())), 2)
+
+
+def _mean(values: Floats, groups: Ints, least: float = 0.0) -> tuple[Estimate, float]:
+    """The mean, and the p-value of a mean of 0: over groups; if they are few, over the rows of just these."""
+    number, value = _worth(groups), float(values.mean())
+    if number <= FEW:
+        _, codes, sizes = np.unique(groups, return_inverse=True, return_counts=True)
         inside = values - (np.bincount(codes, values) / sizes)[codes]
-        return float(np.linalg.norm(inside)) / values.size, values.size
-    # Groups of equal size would vary as much: a few large ones say less than their number.
-    number = max(round(groups.size**2 / float((sizes**2).sum())), 2)
-    return crossed_standard_error(by_group(values[None, :], groups)), number
-
-
-def _mean(values: Floats, groups: Ints, least: float = 0.0) -> Estimate:
-    error, number = _error(values, groups)
-    over = "over groups" if number < values.size else "over rows of these groups"
-    return bounded(float(values.mean()), error, groups.size, 0.95, over, number, least)
+        error, number, over = float(np.linalg.norm(inside)) / groups.size, groups.size, "over rows of these groups"
+    else:
+        error, over = crossed_standard_error(by_group(values[None, :], groups)), "over groups"
+    chance = float(stats.t.sf(value / error, number - 1)) if error > 0 else float(value <= 0)
+    return bounded(value, error, groups.size, 0.95, over, number, least), chance
 
 
 def _within_classes(key: Ints, codes: Ints, seed: int) -> Ints:
