@@ -32,7 +32,6 @@ from .near_rows import (
     distances,
     kinship,
     near_blocks,
-    near_groups,
     nearest_is_alike,
     scaled,
 )
@@ -64,7 +63,7 @@ CHANCE = 0.01
 """Probability that any candidate is found where none ties rows (Holm, over candidates)."""
 FIRST_ROWS, MOST_ROWS = 2_000, 6_000
 """Rows that are fitted first, and if these leave a candidate open: stretches of consecutive rows, or whole groups."""
-MOST_NEAR = 50_000
+MOST_NEAR = 20_000
 """Rows among which near ones are searched."""
 LEAST_GROUPS, LARGEST_SHARE = 2, 2 / 3
 """A column can name groups if it has so many values, two rows or more each on average, and none with more rows."""
@@ -348,9 +347,7 @@ class _Search:
         if len(columns) < 2:
             return
         table, points = self.table.take(rows), scaled(values[:, columns], self.seed)
-        groups = near_groups(points, table.codes, table.groups, self.seed)
-        if groups is None or np.unique(groups).size > len(table) / 2:
-            groups = near_blocks(points, self.seed)
+        groups = near_blocks(points, self.seed)
         tie = self._decided(_Candidate(NEAR, NEAR, table, groups, partial(_of_groups, groups, self.seed)))
         self.ties += [] if tie is None else [tie]
 
