@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
 from ... import seeds
-from ...arrays import Floats, Ints, Mask
+from ...arrays import Floats, Ints
 from ...estimators.fit import guard
 
 FARTHEST = 5.0
@@ -19,9 +19,12 @@ MOST_COLUMNS = 200
 BLOCK = 4_000_000
 """Distances that are held at once."""
 
-IMPROBABLE, EXPLAINED, LEAST_ORDERED, ORDERED = 0.01, 0.02, 5, 0.6
-"""p-value, over all columns, and share of a column's variance that groups must explain to differ; and values of a measurement: at least so many steps, and from
-one to the next this share of the variance between all."""
+KIN = 10
+"""Most neighbours of a row among which those of its group are counted."""
+IMPROBABLE, EXPLAINED = 0.01, 0.02
+"""A column differs between groups at this p-value, over all columns, if they explain this share of its variance."""
+LEAST_STEPS, STEP = 5, 0.6
+"""Values of a measurement: at least so many steps between them, and this share of the variance between all in each."""
 
 Points = NDArray[np.float32]
 
@@ -55,15 +58,20 @@ def distances(points: Points, queries: Ints, groups: Ints | None = None) -> Iter
         yield here, table
 
 
-def nearest_is_alike(table: Points, here: Ints, codes: Ints, out: Mask) -> Mask:
-    """Whether the nearest row has the label of the query, among rows that are not ruled `out`."""
-    allowed = np.where(out, np.float32(np.inf), table)
-    nearest = allowed.argmin(axis=1)
-    known = np.isfinite(allowed[np.arange(here.size), nearest])
-    return np.asarray((codes[nearest] == codes[here]) & known)
+def by_nearest(
+    points: Points, queries: Ints, codes: Ints, known: Ints | None, groups: Ints, folds: Sequence[Ints]
+) -> list[Floats]:
+    """For each way to fold, whether the nearest row outside its fold has the label of each query; and `_kinship`."""
+    number = int(np.clip(groups.size / (2 * np.unique(groups).size * np.unique(codes).size), 1, KIN))
+    parts = []
+    for here, away in distances(points, queries, known):
+        allowed = [np.where(fold[here, None] == fold, np.float32(np.inf), away) for fold in folds]
+        alike = [(codes[table.argmin(axis=1)] == codes[here]) & np.isfinite(table.min(axis=1)) for table in allowed]
+        parts.append([*alike, _kinship(away, here, codes, groups, number)])
+    return [np.concatenate(values).astype(float) for values in zip(*parts)]
 
 
-def kinship(table: Points, here: Ints, codes: Ints, groups: Ints, number: int) -> Floats:
+def _kinship(table: Points, here: Ints, codes: Ints, groups: Ints, number: int) -> Floats:
     """Of the nearest `number` rows of its class, the share in the group of the query, minus that of all rows."""
     rivals = np.isfinite(table) & (codes[here, None] == codes)
     kin = (groups[here, None] == groups) & rivals
@@ -89,11 +97,11 @@ def by_columns(points: Points, codes: Ints, groups: Ints) -> tuple[bool, bool]:
     is_told = (chance < IMPROBABLE / points.shape[1]) & (between - within * more > EXPLAINED * total)
     steps = (sizes[1:] * sizes[:-1] / (sizes[1:] + sizes[:-1])) @ np.diff(means, axis=0) ** 2
     noise = within.sum() * more
-    is_ordered = more >= LEAST_ORDERED and steps.sum() - noise < ORDERED * (between.sum() - noise)
+    is_ordered = more >= LEAST_STEPS and steps.sum() - noise < STEP * (between.sum() - noise)
     return bool(is_told.any()), bool(is_ordered)
 
 
-def _means(points: Points, groups: Ints) -> Floats:
+def _means(points: Points | Floats, groups: Ints) -> Floats:
     sums = np.zeros((int(groups.max()) + 1, points.shape[1]))
     np.add.at(sums, groups, points)
     return np.asarray(sums / np.maximum(np.bincount(groups), 1)[:, None])
