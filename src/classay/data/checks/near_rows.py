@@ -1,23 +1,16 @@
-"""Which rows are near each other: columns on one scale, the nearest rows, and groups of rows.
-
-Rows drawn one by one from a smooth distribution have no groups of rows that are much nearer to each other than to all
-others: the (j+1)-th nearest row is r_{j+1}/r_j times as far as the j-th, and (r_{j+1}/r_j)^{-jd} is uniform on [0, 1],
-where d is the local dimension. A ratio that this makes improbable is a gap, and the rows before it are the row's group.
-"""
+"""Which rows are near each other: columns on one scale, the nearest rows, kin among them, and blocks of near rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
+from scipy import stats
 
 from ... import seeds
-from ...arrays import Floats, Ints, Mask
+from ...arrays import Floats, Ints
 from ...estimators.fit import guard
-from .quick_models import even_sample
 
 FARTHEST = 5.0
 """Values farther from the median than this many robust standard deviations count as that far."""
@@ -25,6 +18,13 @@ MOST_COLUMNS = 200
 """More columns are replaced by this many random sums of them, which keep distances to within about a tenth."""
 BLOCK = 4_000_000
 """Distances that are held at once."""
+
+KIN = 10
+"""Most neighbours of a row among which those of its group are counted."""
+IMPROBABLE, EXPLAINED = 0.01, 0.02
+"""A column differs between groups at this p-value, over all columns, if they explain this share of its variance."""
+LEAST_STEPS, STEP = 5, 0.6
+"""Values of a measurement: at least so many steps between them, and this share of the variance between all in each."""
 
 Points = NDArray[np.float32]
 
@@ -58,36 +58,60 @@ def distances(points: Points, queries: Ints, groups: Ints | None = None) -> Iter
         yield here, table
 
 
-def nearest_ranks(table: Points, ranks: int) -> tuple[Ints, Floats]:
-    """The nearest `ranks` rows of each query, nearest first, and their distances."""
-    ranks = min(ranks, table.shape[1] - 1)
-    some = np.argpartition(table, ranks - 1, axis=1)[:, :ranks]
-    squared = np.take_along_axis(table, some, axis=1)
-    order = np.argsort(squared, axis=1, kind="stable")
-    return np.take_along_axis(some, order, axis=1), np.sqrt(np.take_along_axis(squared, order, axis=1).astype(float))
+def by_nearest(
+    points: Points, queries: Ints, codes: Ints, known: Ints | None, groups: Ints, folds: Sequence[Ints]
+) -> list[Floats]:
+    """For each way to fold, whether the nearest row outside its fold has the label of each query; and `_kinship`."""
+    number = int(np.clip(groups.size / (2 * np.unique(groups).size * np.unique(codes).size), 1, KIN))
+    parts = []
+    for here, away in distances(points, queries, known):
+        allowed = [np.where(fold[here, None] == fold, np.float32(np.inf), away) for fold in folds]
+        alike = [(codes[table.argmin(axis=1)] == codes[here]) & np.isfinite(table.min(axis=1)) for table in allowed]
+        parts.append([*alike, _kinship(away, here, codes, groups, number)])
+    return [np.concatenate(values).astype(float) for values in zip(*parts)]
 
 
-def nearest_is_alike(table: Points, here: Ints, codes: Ints, out: Mask) -> Mask:
-    """Whether the nearest row has the label of the query, among rows that are not ruled `out`."""
-    allowed = np.where(out, np.float32(np.inf), table)
-    nearest = allowed.argmin(axis=1)
-    known = np.isfinite(allowed[np.arange(here.size), nearest])
-    return np.asarray((codes[nearest] == codes[here]) & known)
+def _kinship(table: Points, here: Ints, codes: Ints, groups: Ints, number: int) -> Floats:
+    """Of the nearest `number` rows of its class, the share in the group of the query, minus that of all rows."""
+    rivals = np.isfinite(table) & (codes[here, None] == codes)
+    kin = (groups[here, None] == groups) & rivals
+    nearest = np.argpartition(np.where(rivals, table, np.float32(np.inf)), number - 1, axis=1)[:, :number]
+    among = np.take_along_axis(kin, nearest, axis=1).mean(axis=1)
+    return np.asarray(among - kin.sum(axis=1) / np.maximum(rivals.sum(axis=1), 1))
 
 
-# Groups of near rows.
+def by_columns(points: Points, codes: Ints, groups: Ints) -> tuple[bool, bool]:
+    """Whether one column differs between groups, within classes; and whether groups that follow each other are alike.
+
+    The first by an analysis of variance of each column. The second if the variance from one group to the next is much
+    smaller than that between all groups: the groups are then values of a measurement, and not names.
+    """
+    inside = points - _means(points, codes)[codes]
+    means, sizes = _means(inside, groups), np.bincount(groups).astype(float)
+    between, total = (sizes[:, None] * means**2).sum(axis=0), (inside**2).sum(axis=0)
+    spare, more = len(points) - sizes.size - np.unique(codes).size + 1, sizes.size - 1
+    if spare < 1 or more < 1:
+        return True, False
+    within = np.maximum(total - between, 1e-9) / spare
+    chance = stats.f.sf(between / more / within, more, spare)
+    is_told = (chance < IMPROBABLE / points.shape[1]) & (between - within * more > EXPLAINED * total)
+    steps = (sizes[1:] * sizes[:-1] / (sizes[1:] + sizes[:-1])) @ np.diff(means, axis=0) ** 2
+    noise = within.sum() * more
+    is_ordered = more >= LEAST_STEPS and steps.sum() - noise < STEP * (between.sum() - noise)
+    return bool(is_told.any()), bool(is_ordered)
 
 
-LARGEST = 48
-"""Most neighbours in a group."""
+def _means(points: Points | Floats, groups: Ints) -> Floats:
+    sums = np.zeros((int(groups.max()) + 1, points.shape[1]))
+    np.add.at(sums, groups, points)
+    return np.asarray(sums / np.maximum(np.bincount(groups), 1)[:, None])
+
+
+# Blocks of near rows.
+
+
 BLOCK_ROWS = 20
-"""Rows of a block where no gap shows groups, and least number of blocks."""
-QUERIES = 800
-IMPROBABLE = 0.01
-"""A gap is as large as this share of rows has by chance, over all ranks."""
-SHARE, EXCESS, ERRORS = 0.1, 0.05, 4.0
-"""Share of rows that must have a gap; this share times how much more often neighbours before the gap share the label
-than those behind it; and how many standard errors that must be."""
+"""Rows of a block, and least number of blocks."""
 OFTEN, LEAST_VALUES = 0.2, 50
 """A column is continuous if no value has a larger share of the rows than this, and it has at least so many values."""
 
@@ -102,77 +126,8 @@ def continuous_columns(rows: Floats) -> list[int]:
     return kept
 
 
-def near_groups(points: Points, codes: Ints, groups: Ints | None, seed: int) -> Ints | None:
-    """The group of each row, or None if few rows have one or its rows do not share labels more than the next ones.
-
-    `points` has different rows only. Groups that are given are left out: rows of the same one are never compared.
-    """
-    ranks = min(2 * LARGEST + 10, len(points) // 4)
-    queries = even_sample(codes, QUERIES, seed)
-    if ranks < 8 or points.shape[1] == 0:
-        return None
-    gaps = _gaps(points, codes, queries, groups, ranks)
-    if gaps is None:
-        return None
-    _, sizes, drops = gaps
-    has = sizes > 0
-    drops = drops[has]
-    if has.mean() < SHARE or drops.size < 20:
-        return None
-    error = float(drops.std(ddof=1)) / np.sqrt(drops.size)
-    if drops.mean() < max(EXCESS / has.mean(), ERRORS * error):
-        return None
-    everything = _gaps(points, codes, np.arange(len(points)), groups, ranks)
-    return None if everything is None else _joined(*everything[:2])
-
-
-def _joined(nearest: Ints, sizes: Ints) -> Ints:
-    """Rows that are before each other's gap are in one group; a row without a gap is taken to have a usual one."""
-    groups = _linked(nearest, np.where(sizes > 0, sizes, int(np.median(sizes[sizes > 0]))))
-    # Where rows crowd, links form chains: then only clear gaps count.
-    return groups if np.bincount(groups).max() <= 4 * LARGEST else _linked(nearest, sizes)
-
-
-def _linked(nearest: Ints, sizes: Ints) -> Ints:
-    rows = len(sizes)
-    before = np.arange(nearest.shape[1]) < sizes[:, None]
-    one, other = np.repeat(np.arange(rows), sizes), nearest[before]
-    links = sparse.csr_array((np.ones(one.size, dtype=np.int8), (one, other)), shape=(rows, rows))
-    _, names = connected_components(links.multiply(links.T), directed=False)
-    return np.asarray(names, dtype=np.int64)
-
-
-def _gaps(
-    points: Points, codes: Ints, queries: Ints, groups: Ints | None, ranks: int
-) -> tuple[Ints, Ints, Floats] | None:
-    """For each query: its nearest rows, the number of them before its gap (0: none), and agreement of both sides."""
-    blocks = [nearest_ranks(table, ranks) for _, table in distances(points, queries, groups)]
-    nearest, away = (np.concatenate(parts) for parts in zip(*blocks))
-    if not np.isfinite(away).all():
-        return None
-    away = np.maximum(away, 1e-12)
-    # The dimension from the farther half of the ranks, where groups no longer matter.
-    middle = ranks // 2
-    growth = np.log(away[:, -1] / away[:, middle - 1]).mean() / np.log(ranks / middle)
-    dimension = 1 / max(float(growth), 0.02)
-    rank = np.arange(1, middle + 1)
-    ratios = np.log(away[:, 1 : middle + 1] / away[:, :middle])
-    # One group is never a class, nor a large part of the rows.
-    own = np.bincount(codes)[codes[queries]]
-    most = np.minimum(min(LARGEST, len(points) // 20), own // 4)
-    chance = np.where(rank <= most[:, None], -ratios * rank * dimension, 0.0)
-    gap = chance.argmin(axis=1)
-    is_gap = chance[np.arange(queries.size), gap] < np.log(IMPROBABLE / middle)
-    sizes = np.where(is_gap, gap + 1, 0)
-    alike = np.cumsum(codes[nearest] == codes[queries, None], axis=1)
-    before = alike[np.arange(queries.size), gap] / (gap + 1)
-    last = np.minimum(2 * (gap + 1) + 4, ranks - 1)
-    behind = (alike[np.arange(queries.size), last] - alike[np.arange(queries.size), gap]) / (last - gap)
-    return nearest, sizes, before - behind
-
-
 def near_blocks(points: Points, seed: int) -> Ints:
-    """Blocks of about so many near rows, whether or not there is a gap around them."""
+    """The block of each row: about so many near rows, whether or not there is a gap around them."""
     from sklearn.cluster import KMeans
 
     number = max(len(points) // BLOCK_ROWS, min(len(points) // 5, BLOCK_ROWS))

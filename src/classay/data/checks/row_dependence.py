@@ -1,13 +1,13 @@
 """`dependence`: do rows belong together, so that accuracy on shuffled rows promises too much?
 
-Candidates are the order of the file, columns whose values may be groups, and rows that are near each other. Each is
-measured with a learner; if columns are many, the nearest row comes first and says which of them are worth that.
+Candidates are the order of the file, columns whose values may be groups, and rows that are near each other. Nearest
+rows come first, because they are quick; what they leave open is measured with a learner.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -23,10 +23,10 @@ from ...arrays import Floats, Ints
 from ...engine.progress import Progress
 from ...estimators.encoder import as_levels
 from ...expect import InputError, counted, nearest
-from ...intervals import Estimate, bounded, by_group, crossed_standard_error, of_proportion_by_group
+from ...intervals import Estimate, around, bounded, by_group, crossed_standard_error
 from ...splits import PerRow, fold_of_rows, sorted_by_class
 from ...tables.data import Data
-from .near_rows import continuous_columns, distances, near_blocks, near_groups, nearest_is_alike, scaled
+from .near_rows import by_columns, by_nearest, continuous_columns, near_blocks, scaled
 from .quick_models import (
     FOLDS,
     as_points,
@@ -40,35 +40,38 @@ from .quick_models import (
 from .verdicts import FOUND, NOTHING, UNDECIDED, Check, Looked
 
 ORDER, COLUMN, NEAR = "file order", "column", "near rows"
-NEAREST = "nearest row"
+NEAREST, SUBJECT = "nearest row", "rows that belong together"
 SHOWN = 3
 """Candidates that are named where nothing can be decided."""
 BLOCKS = 50
 """Consecutive rows of a class are cut into this many blocks, which are dealt to folds: so blocks of every part of the
 file remain to train on, and what changes slowly along it does no harm."""
-LEFT_OUT_ALONE = 8
-"""Up to so many groups are left out one by one; more are dealt to folds."""
-FALL, RELATIVE, OF_NEAR = 0.03, 0.25, 0.5
-"""A fall in balanced accuracy matters if it is so much, and this share of what balanced accuracy has above chance; of
-near rows a larger one, because any learner is worse where it has no rows near."""
+FEW = 8
+"""Up to so many groups are left out one by one; more are dealt to folds. What few show holds for these groups alone."""
+FALL, LARGE, RELATIVE, COARSE = 0.03, 0.1, 0.25, 0.5
+"""A fall in balanced accuracy matters if it is so much, and either large or this share of what balanced accuracy has
+above chance; of near rows and few groups a larger share, because any learner is worse where it has no rows near."""
 CHANCE = 0.01
 """Probability that any candidate is found where none ties rows (Holm, over candidates)."""
 FIRST_ROWS, MOST_ROWS = 2_000, 6_000
 """Rows that are fitted first, and if these leave a candidate open: stretches of consecutive rows, or whole groups."""
-MOST_NEAR = 50_000
+MOST_NEAR = 20_000
 """Rows among which near ones are searched."""
-LEAST_GROUPS, LARGEST_SHARE = 3, 0.5
-"""A column can name groups if it has so many values, two rows or more each on average, and none with more rows."""
+MOST_VALUES, LARGEST_SHARE = 0.8, 2 / 3
+"""A column can name groups if it has two or more values, at most so many for each row, and none with more rows."""
 KNOWN_DATES = 0.9
 """Share of a column's values that must be dates, for it to be read as dates."""
-MOST_COLUMNS, QUERIES = 8, 1000
-"""Columns that are measured with the learner, and rows whose nearest row says which: it is cheap."""
+QUERIES, MOST_COLUMNS = 1500, 6
+"""Rows whose nearest rows are looked up, and columns that are then measured with the learner."""
+REPEATS, MOST_AGAIN = 3, 2
+"""Draws of folds for candidates that one draw leaves open, and how many of these are measured again."""
+KINSHIP = "of near rows of the same class, those in the same group beyond chance"
 NAMES = re.compile(
     r"(^|[^a-z])(id|ids|key|code|nr|no|name|patient|subject|person|user|customer|client|session|group|site|batch|device|"
     r"household|family|case|visit|author|speaker|writer|day|date)([^a-z]|$)|id$",
     re.IGNORECASE,
 )
-"""Names that columns of groups often have; these are measured first."""
+"""Names that columns of groups often have; these are measured first, and are never taken for measurements."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +79,8 @@ class Tie:
     """What may tie rows together: file order, a column, or nearness; and what accuracy is without rows so tied.
 
     `shuffled` and `apart` are the accuracies on the same rows, with folds drawn at random and with whole groups left
-    out; both leave the same share of each class. `fall` is the difference in balanced accuracy, with its interval over
-    groups (Student's t), `p_value` that of no fall, and `relevant` the fall that would matter. `learner` predicted.
+    out. `fall` is the difference in balanced accuracy if both leave out as many rows of each class, with its interval
+    (`kind`: over what), `p_value` that of no fall, and `relevant` the fall that would matter. `learner` predicted.
     `verdict`: found, no (a fall that matters is excluded), or undecided. For file order, if rows belong together,
     `apart` is the accuracy with a fifth of the file left out at a time.
     """
@@ -103,13 +106,17 @@ class Tie:
 
 @dataclass(frozen=True)
 class Dependence(Check, unit="share of rows predicted correctly"):
-    """Result of `dependence`. `ties` has what was measured, largest fall first; `missing` why the rest was not."""
+    """Result of `dependence`. `ties` has what was measured, largest fall first; `missing` why the rest was not.
+
+    `skipped` are columns that were not tried, because one value has more than two thirds of the rows.
+    """
 
     ties: tuple[Tie, ...]
     missing: dict[str, str]
     learner: str
     n_rows: int
     seed: int
+    skipped: tuple[str, ...] = ()
 
     @property
     def found(self) -> tuple[Tie, ...]:
@@ -132,7 +139,7 @@ class Dependence(Check, unit="share of rows predicted correctly"):
     def __str__(self) -> str:
         parts = [
             f"{tie.what} ({tie.groups} groups): accuracy {tie.shuffled.value:.1%} on shuffled rows, "
-            f"{tie.apart.value:.1%} when they are left out together"
+            f"{tie.apart.value:.1%} when they are left out together (balanced accuracy falls by {tie.fall})"
             for tie in self.found
         ]
         sentences = [f"Rows belong together: {'; '.join(parts)}. Pass them as groups (or time)."] if parts else []
@@ -142,16 +149,21 @@ class Dependence(Check, unit="share of rows predicted correctly"):
             if tie.verdict == UNDECIDED
         ] + [f"{name}: {why}" for name, why in self.missing.items()]
         if open_ties:
-            shown = "; ".join(open_ties[:SHOWN]) + f"; and {len(open_ties) - SHOWN} more" * (len(open_ties) > SHOWN)
-            sentences.append(f"Whether rows belong together cannot be decided for {shown}.")
+            sentences.append(f"Whether rows belong together cannot be decided for {_first(open_ties, '; ')}.")
+            sentences.append("More rows or more groups would tell; to be safe, pass them as groups.")
         excluded = [tie.fall.high for tie in self.ties if tie.verdict == NOTHING]
         if excluded:
-            largest = max(0.0, *excluded)
             sentences.append(
                 f"{counted(len(excluded), 'candidate')} for groups in {self.n_rows:,} rows: a fall in balanced "
-                f"accuracy by more than {largest:.2f} is excluded."
+                f"accuracy by more than {max(0.0, *excluded):.2f} is excluded."
             )
+        if self.skipped:
+            sentences.append(f"Not tried, because one value has most of the rows: {_first(self.skipped, ', ')}.")
         return " ".join(sentences) or "Nothing in these rows can tie them together."
+
+
+def _first(names: Sequence[str], between: str) -> str:
+    return between.join(names[:SHOWN]) + f"{between}and {len(names) - SHOWN} more" * (len(names) > SHOWN)
 
 
 def dependence(
@@ -175,23 +187,27 @@ def dependence(
     groups left out. Both leave out as many rows of each class, so a file that is sorted by class shows nothing.
 
     Fall 0: rows are as good as independent; higher is worse. A fall matters from 3 points, and from a quarter of what
-    balanced accuracy has above chance (near rows: half of it). Rows *belong together* if the fall is that large and
-    above 0 (Student's t over groups, 1 % over all candidates by Holm's rule). They do *not* if the 95 % interval of the
-    fall excludes one that matters, first of the nearest row as the learner, which is quick. Else it *cannot be
-    decided*: with 3 to 8 groups the interval is often too wide. At most 8 columns that the nearest row leaves open are
-    measured, likely names first.
+    balanced accuracy has above chance or 10 points (near rows and few groups: half of it). Rows *belong together* if
+    the fall is that large and above 0 (1 % over all candidates by Holm's rule). They do *not* if the 95 % interval of
+    the fall excludes one that matters. Else it *cannot be decided*. Nearest rows come first: if, among rows of a class,
+    near rows are not more often in the same group than others (a difference below 3 points), and no column differs
+    between groups, then leaving groups out removes nothing that is like them. What this leaves open is measured with
+    the learner: at most 6 columns, likely names first.
+
+    The interval is over groups (Student's t). With up to 8 groups, or a few large ones, it is over the rows of just
+    these groups: what another site would do it cannot say. COVERAGE
 
     It misleads if deployment sees the same groups again (the same machines, the same customers): then shuffled accuracy
     is right. Many small clusters that are real kinds of cases look like groups of near rows. It cannot see groups that
-    no column, no order and no nearness shows, nor columns with two values; groups with fewer than two rows
-    on average in large tables are lost in the sample of 6,000 rows.
+    no column, no order and no nearness shows. Columns of numbers in which neighbouring values have like rows are
+    measurements and not tried, unless their name says otherwise; `skipped` names columns with one value for most rows.
 
     Parameters
     ----------
     X, y : rows in the order of the file, and labels
     learner : an unfitted classifier; default: a forest of 30 trees
     order : whether to look at the order of the rows
-    columns : names of columns that may name groups; default: columns with 3 or more repeated values. () for none
+    columns : names of columns that may name groups; default: all with values that repeat. () for none
     near : whether to look for groups of near rows
     groups : groups that are known: what is reported then comes on top of them
     random_state : seed of folds, samples and fits
@@ -217,7 +233,7 @@ def dependence(
     if near:
         search.near()
     ties = tuple(sorted(_judged(search.ties), key=lambda tie: -tie.fall.value))
-    return Dependence(ties, search.missing, search.shown_learner, len(table), seed)
+    return Dependence(ties, search.missing, search.shown_learner, len(table), seed, tuple(search.skipped))
 
 
 def _judged(ties: list[Tie]) -> list[Tie]:
@@ -228,24 +244,6 @@ def _judged(ties: list[Tie]) -> list[Tie]:
         open_or_no = NOTHING if tie.fall.high < tie.relevant else UNDECIDED
         judged.append(replace(tie, verdict=FOUND if rejected and tie.fall.value >= tie.relevant else open_or_no))
     return judged
-
-
-def _columns(table: Data, columns: Iterable[str] | None) -> dict[str, Ints]:
-    """Columns that may name groups, with the group of each row: those given, or those with values that repeat."""
-    X = table.X
-    if columns is None:
-        grouped = {str(name): _values(X[name]) for name in X.columns if _is_discrete(X[name])}
-        sizes = {name: np.bincount(_united(values, table.groups)) for name, values in grouped.items()}
-        return {
-            name: values
-            for name, values in grouped.items()
-            if LEAST_GROUPS <= sizes[name].size <= len(X) / 2 and sizes[name].max() <= LARGEST_SHARE * len(X)
-        }
-    chosen = [str(name) for name in ([columns] if isinstance(columns, str) else columns)]
-    for name in chosen:
-        if name not in X:
-            raise InputError(f"`columns` names {name!r}, which `X` does not have.{nearest(name, X.columns)}")
-    return {name: _values(X[name]) for name in chosen}
 
 
 def _is_discrete(column: pd.Series[Any]) -> bool:
@@ -265,146 +263,194 @@ def _values(column: pd.Series[Any]) -> Ints:
         if dates.notna().mean() > KNOWN_DATES:
             days = dates.dt.strftime("%Y-%m-%d")
             column = days if days.nunique() <= len(days) / 2 else dates.dt.strftime("%Y-%m")
-    return as_levels(column)[0].astype(np.int64)
+    in_order = column.dtype.kind in "iuf"
+    codes = pd.factorize(column, sort=True, use_na_sentinel=False)[0] if in_order else as_levels(column)[0]
+    return np.asarray(codes, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """Rows and their groups; `sample(n)` draws about n rows; `deal`: their folds, if known; `is_number`: of numbers."""
+
+    kind: str
+    name: str
+    table: Data
+    tied: Ints
+    sample: Callable[[int], Ints]
+    deal: Ints | None = None
+    is_number: bool = False
 
 
 class _Search:
-    """Measures candidates one by one. `left` is how many columns may still be measured with the learner."""
+    """Measures candidates one by one."""
 
     def __init__(self, table: Data, learner: Any, seed: int, progress: bool) -> None:
         self.table, self.learner, self.seed, self.progress = table, learner, seed, progress
         self.shown_learner = "RandomForestClassifier" if learner is None else type(learner).__name__
         self.ties: list[Tie] = []
         self.missing: dict[str, str] = {}
-        self.left = MOST_COLUMNS
+        self.skipped: list[str] = []
+        self.again = MOST_AGAIN
 
     def order(self) -> None:
         """Consecutive rows of the file: short blocks, dealt to folds, and fifths. The one that speaks more for a tie.
 
-        Fifths of a file that is sorted by a column would only leave out values of that column.
+        A column that sorts the file is left out; fifths would only leave out values of it.
         """
-        codes = self.table.codes
+        codes, X = self.table.codes, self.table.X
         place = place_in_class(codes) / np.bincount(codes)[codes]
         blocks, fifths = ((place * number).astype(np.int64) for number in (max(min(BLOCKS, codes.size // 10), 5), 5))
-        rows = partial(_stretches, codes.size)
-        short = self._measured(ORDER, ORDER, self.table, blocks, rows)
-        sorts = any(_is_discrete(column) and _sorts_file(_values(column)) for _, column in self.table.X.items())
-        long = (
-            None
-            if sorts or self.table.groups is not None
-            else self._measured(ORDER, ORDER, self.table, blocks, rows, fifths)
-        )
-        ties = [replace(tie, p_value=min(2 * tie.p_value, 1.0)) for tie in (short, long) if tie is not None]
+        sorts = [name for name in X if _is_discrete(X[name]) and _sorts_file(_values(X[name]))]
+        table = without(self.table, sorts if len(sorts) < X.shape[1] else [])
+        short = _Candidate(ORDER, ORDER, table, blocks, partial(_stretches, codes.size))
+        both = [short] if sorts or table.groups is not None else [short, replace(short, deal=fifths)]
+        ties = [replace(tie, p_value=min(2 * tie.p_value, 1.0)) for tie in map(self._decided, both) if tie is not None]
         if ties:
-            most = max(ties, key=lambda tie: (tie.p_value <= CHANCE and tie.fall.value >= tie.relevant, tie.fall.high))
+            most = max(ties, key=lambda tie: (_stands_out(tie), tie.fall.high))
             self.ties.append(replace(most, apart=ties[-1].apart))
 
-    def columns(self, columns: Iterable[str] | None) -> None:
-        """Rows with the same value of a column, likely names first."""
-        values = _columns(self.table, columns) if self.table.X.shape[1] > 1 else {}
-        names = sorted(values, key=lambda name: not NAMES.search(name))
-        for name in names:
-            rest = without(self.table, [name])
-            tie = self._measured(COLUMN, name, rest, values[name], partial(_of_groups, values[name], self.seed))
-            self.ties += [] if tie is None else [tie]
+    def columns(self, chosen: Iterable[str] | None) -> None:
+        """Rows with the same value of a column; those that the nearest rows leave open with the learner."""
+        X, still_open = self.table.X, []
+        names = [chosen] if isinstance(chosen, str) else X.columns if chosen is None else chosen
+        for name in map(str, names) if X.shape[1] > 1 else ():
+            if name not in X:
+                raise InputError(f"`columns` names {name!r}, which `X` does not have.{nearest(name, X.columns)}")
+            if chosen is None and not _is_discrete(X[name]):
+                continue
+            values, is_likely = _values(X[name]), bool(NAMES.search(name))
+            sizes = np.bincount(_united(values, self.table.groups))
+            if chosen is None and (sizes.size > MOST_VALUES * len(X) or sizes.max() > LARGEST_SHARE * len(X)):
+                self.skipped += [name] if 1 < sizes.size <= MOST_VALUES * len(X) else []
+                continue
+            is_number = chosen is None and X[name].dtype.kind in "iuf" and not is_likely
+            sample = partial(_of_groups, values, self.seed)
+            candidate = _Candidate(COLUMN, name, without(self.table, [name]), values, sample, is_number=is_number)
+            tie = self._quick(candidate)
+            if tie is not None and tie.fall.high >= tie.relevant:
+                still_open.append((not is_likely, -tie.fall.value, name, candidate, tie))
+            elif tie is not None:
+                self.ties.append(tie)
+        for place, (_, _, _, candidate, tie) in enumerate(sorted(still_open, key=lambda row: row[:3])):
+            self.ties.append(self._learned(candidate) if place < MOST_COLUMNS else replace(tie, p_value=1.0))
 
     def near(self) -> None:
         """Rows that are nearly the same. Copies are left out: they are another matter."""
-        rows = np.arange(len(self.table))
-        if rows.size > MOST_NEAR:
-            rows = np.sort(seeds.generator(self.seed, "near").choice(rows.size, MOST_NEAR, replace=False))
-        _, first = np.unique(self.table.row_hashes[rows], return_index=True)
-        rows = rows[np.sort(first)]
+        rows = even_sample(self.table.codes, MOST_NEAR, self.seed)
+        rows = rows[np.sort(np.unique(self.table.row_hashes[rows], return_index=True)[1])]
         values = as_points(self.table.X.iloc[rows])
         columns = continuous_columns(values)
-        if len(columns) < 2:
-            return
-        table, points = self.table.take(rows), scaled(values[:, columns], self.seed)
-        groups = near_groups(points, table.codes, table.groups, self.seed)
-        if groups is None:
-            groups = near_blocks(points, self.seed)
-        tie = self._measured(NEAR, NEAR, table, groups, partial(_of_groups, groups, self.seed))
-        self.ties += [] if tie is None else [tie]
+        if len(columns) > 1:
+            groups = near_blocks(scaled(values[:, columns], self.seed), self.seed)
+            sample = partial(_of_groups, groups, self.seed)
+            tie = self._decided(_Candidate(NEAR, NEAR, self.table.take(rows), groups, sample))
+            self.ties += [] if tie is None else [tie]
 
-    def _measured(
-        self, kind: str, name: str, table: Data, tied: Ints, sample: Callable[[int], Ints], deal: Ints | None = None
-    ) -> Tie | None:
-        """By the nearest row, then, if a fall that matters remains possible, with the learner on few rows, on more."""
-        tie = None
-        for most, learn in ((FIRST_ROWS, False), (FIRST_ROWS, True), (MOST_ROWS, True)):
-            rows = sample(most)
-            part, groups = table.take(rows), _united(tied[rows], None if table.groups is None else table.groups[rows])
-            folds = self._folds(name, part, groups, None if deal is None else deal[rows])
-            if folds is None:
-                return None
-            shuffled, apart = self._right(name, part, *folds) if learn else self._nearest_right(part, *folds)
-            tie = _compared(kind, name, part, groups, shuffled, apart, self.shown_learner if learn else NEAREST)
-            # What the nearest row does not learn says nothing.
-            excluded = tie.fall.high < tie.relevant and (learn or tie.relevant > FALL)
-            if excluded or (learn and rows.size == tied.size):
-                break
-            if not learn and kind == COLUMN and self.left == 0:
-                return replace(tie, p_value=1.0)
-            self.left -= kind == COLUMN and not learn
-        return tie
+    def _decided(self, candidate: _Candidate) -> Tie | None:
+        """By the nearest rows; with the learner if these leave a fall that matters possible."""
+        tie = self._quick(candidate)
+        return tie if tie is None or tie.fall.high < tie.relevant else self._learned(candidate)
 
-    def _folds(self, name: str, table: Data, groups: Ints, deal: Ints | None) -> tuple[Ints, Ints] | None:
-        """Folds at random and of whole groups, with as many rows of each class; None if that says nothing."""
+    def _quick(self, candidate: _Candidate) -> Tie | None:
+        """By the nearest rows. None for what cannot be groups: measurements, one value for most of the rows."""
+        part, groups, folds = self._part(candidate, FIRST_ROWS, self.seed)
         sizes = np.bincount(groups)
-        if sizes.size < LEAST_GROUPS or sizes.max() > LARGEST_SHARE * groups.size:
-            self.missing[name] = "it has fewer than 3 groups, or one with more than half of the rows"
+        if sizes.size < 2 or sizes.max() > LARGEST_SHARE * groups.size:
+            self.missing[candidate.name] = "it has one group, or one with more than two thirds of the rows"
             return None
-        if deal is None:
-            few = sizes.size <= LEFT_OUT_ALONE
-            deal = groups if few else fold_of_rows(table.codes, FOLDS, self.seed, PerRow(groups=groups))
-        known = np.arange(len(table)) if table.groups is None else table.groups
+        points = scaled(as_points(part.X), self.seed)
+        is_told, is_ordered = by_columns(points, part.codes, groups)
+        if candidate.is_number and is_told and is_ordered:
+            return None
+        queries = even_sample(part.codes, QUERIES, self.seed)
+        shuffled, apart, kin = by_nearest(points, queries, part.codes, part.groups, groups, folds)
+        asked = part.take(queries)
+        tie = _compared(candidate, asked, groups[queries], shuffled, apart, NEAREST)
+        error = crossed_standard_error(by_group(kin[None, :], asked.groups))
+        kinship = around(float(kin.mean()), error, 0.95, KINSHIP)
+        if candidate.kind != NEAR and not is_told and kinship.high < FALL:
+            return replace(tie, fall=kinship)
+        # What the nearest row does not learn says nothing.
+        return tie if tie.relevant > FALL else replace(tie, fall=replace(tie.fall, high=1.0))
+
+    def _learned(self, candidate: _Candidate) -> Tie:
+        """With the learner on few rows; if that leaves it open, on more of them or with more draws of folds."""
+        tie = self._fitted(candidate, FIRST_ROWS, 1)
+        if tie.fall.high < tie.relevant or _stands_out(tie) or self.again == 0:
+            return tie
+        self.again -= 1
+        return self._fitted(candidate, MOST_ROWS, REPEATS if tie.rows == candidate.tied.size else 1)
+
+    def _fitted(self, candidate: _Candidate, most: int, draws: int) -> Tie:
+        """From whether each row is predicted correctly by fits without its fold, over draws of folds."""
+        right = []
+        for seed in range(self.seed, self.seed + draws):
+            part, groups, ways = self._part(candidate, most, seed)
+            if groups.max() < FEW:
+                # Few groups may leave out most of a class: the accuracy that is shown has usual folds.
+                ways = (*ways, fold_of_rows(part.codes, FOLDS, seed, PerRow(part.groups)))
+            number = sum(int(fold.max()) + 1 for fold in ways)
+            with Progress(number, f"{SUBJECT}: {candidate.name}", self.progress) as bar:
+                right.append([predicted(part, self.learner, fold, seed, bar.advance) == part.codes for fold in ways])
+        shuffled, apart, *usual = np.mean(right, axis=0)
+        tie = _compared(candidate, part, groups, shuffled, apart, self.shown_learner)
+        return replace(tie, shuffled=_mean(usual[0], groups, part.groups)[0]) if usual else tie
+
+    def _part(self, candidate: _Candidate, most: int, seed: int) -> tuple[Data, Ints, tuple[Ints, ...]]:
+        """Some rows; their groups, united with known ones; folds at random and of whole groups, with the same classes."""
+        rows = candidate.sample(most)
+        part = candidate.table.take(rows)
+        groups = _united(candidate.tied[rows], part.groups)
+        deal = groups if candidate.deal is None else candidate.deal[rows]
+        if deal.max() >= FEW:
+            deal = fold_of_rows(part.codes, FOLDS, seed, PerRow(groups=groups))
+        known = np.arange(rows.size) if part.groups is None else part.groups
         _, first, unit = np.unique(known, return_index=True, return_inverse=True)
-        return _within_classes(deal[first], table.codes[first], self.seed)[unit], deal
-
-    def _right(self, name: str, table: Data, *folds: Ints) -> list[Floats]:
-        """Whether each row is predicted correctly by a fit without its fold."""
-        with Progress(2 * (int(folds[0].max()) + 1), f"rows that belong together: {name}", self.progress) as bar:
-            return [
-                (predicted(table, self.learner, fold, self.seed, bar.advance) == table.codes).astype(float)
-                for fold in folds
-            ]
-
-    def _nearest_right(self, table: Data, *folds: Ints) -> list[Floats]:
-        """Whether the nearest row outside its fold has the label of each row; NaN for rows that were not looked up."""
-        points, queries = scaled(as_points(table.X), self.seed), even_sample(table.codes, QUERIES, self.seed)
-        right = [np.full(len(table), np.nan) for _ in folds]
-        for here, away in distances(points, queries, table.groups):
-            for values, fold in zip(right, folds):
-                values[here] = nearest_is_alike(away, here, table.codes, fold[here, None] == fold[None, :])
-        return right
+        return part, groups, (_within_classes(deal[first], part.codes[first], seed)[unit], deal)
 
 
-def _compared(kind: str, name: str, table: Data, groups: Ints, shuffled: Floats, apart: Floats, learner: str) -> Tie:
-    """What is lost if groups are left out, from whether each row was predicted correctly in both ways."""
-    if np.isnan(shuffled).any():
-        rows = np.flatnonzero(~np.isnan(shuffled))
-        table, groups, shuffled, apart = table.take(rows), groups[rows], shuffled[rows], apart[rows]
+def _stands_out(tie: Tie) -> bool:
+    return tie.p_value <= CHANCE and tie.fall.value >= tie.relevant
+
+
+def _compared(candidate: _Candidate, table: Data, groups: Ints, shuffled: Floats, apart: Floats, learner: str) -> Tie:
+    """What is lost if groups are left out, from how often each row was predicted correctly in both ways."""
     weights = class_weights(table.codes, table.classes.size)
-    lost = (shuffled - apart) * weights
-    error = crossed_standard_error(by_group(lost[None, :], groups))
-    # Groups of equal size would vary as much: a few large ones say less than their number.
-    sizes = np.unique(groups, return_counts=True)[1]
-    number = max(round(groups.size**2 / float((sizes**2).sum())), 2)
-    value = float(np.clip(lost.mean(), -1, 1))
+    over_groups = partial(_mean, groups=groups, units=table.groups)
+    fall, chance = over_groups((shuffled - apart) * weights, least=-1.0)
     above = float((shuffled * weights).mean()) - 1 / np.unique(table.codes).size
-    fall = bounded(value, error, groups.size, 0.95, "over groups", number, least=-1.0)
+    is_coarse = candidate.kind == NEAR or _worth(groups) <= FEW
     return Tie(
-        kind=kind,
-        name=name,
-        groups=sizes.size,
+        kind=candidate.kind,
+        name=candidate.name,
+        groups=np.unique(groups).size,
         rows=groups.size,
-        shuffled=of_proportion_by_group(shuffled > 0, groups),
-        apart=of_proportion_by_group(apart > 0, groups),
+        shuffled=over_groups(shuffled)[0],
+        apart=over_groups(apart)[0],
         fall=fall,
-        p_value=float(stats.t.sf(value / error, number - 1)) if error > 0 else float(value <= 0),
-        relevant=max(FALL, (OF_NEAR if kind == NEAR else RELATIVE) * above),
+        p_value=chance,
+        relevant=max(FALL, COARSE * above if is_coarse else min(RELATIVE * above, LARGE)),
         learner=learner,
     )
+
+
+def _worth(groups: Ints) -> int:
+    """Groups of equal size that would vary as much: a few large ones say less than their number."""
+    sizes = np.unique(groups, return_counts=True)[1]
+    return max(round(groups.size**2 / float((sizes**2).sum())), 2)
+
+
+def _mean(values: Floats, groups: Ints, units: Ints | None, least: float = 0.0) -> tuple[Estimate, float]:
+    """The mean, and the p-value of a mean of 0: over groups; if they are few, over units (or rows) of just these."""
+    number, value, table = _worth(groups), float(values.mean()), by_group(values[None, :], groups)
+    over = "over groups" if number > FEW else "over rows of these groups"
+    if number <= FEW:
+        _, codes, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+        table = by_group((values - (np.bincount(codes, values) / sizes)[codes])[None, :], units)
+        number = table.shape[1]
+    error = crossed_standard_error(table)
+    chance = float(stats.t.sf(value / error, number - 1)) if error > 0 else float(value <= 0)
+    return bounded(value, error, groups.size, 0.95, over, number, least), chance
 
 
 def _within_classes(key: Ints, codes: Ints, seed: int) -> Ints:
@@ -429,9 +475,7 @@ def _of_groups(groups: Ints, seed: int, most: int) -> Ints:
     generator = seeds.generator(seed, "whole groups")
     names, codes = np.unique(groups, return_inverse=True)
     drawn = generator.permutation(groups.size)
-    rows = (
-        drawn[place_in_class(codes[drawn]) < max(most // min(names.size, BLOCKS), 1)] if groups.size > most else drawn
-    )
+    rows = drawn[place_in_class(codes[drawn]) < max(most // min(names.size, BLOCKS), 1)] if drawn.size > most else drawn
     order = generator.permutation(names.size)
     sizes = np.bincount(codes[rows], minlength=names.size)[order]
     chosen = order[: max(int(np.searchsorted(np.cumsum(sizes), most, side="right")), 1)]
@@ -441,11 +485,9 @@ def _of_groups(groups: Ints, seed: int, most: int) -> Ints:
 def _united(one: Ints, other: Ints | None) -> Ints:
     """Groups that keep together what either of two groupings keeps together, numbered from 0."""
     first = np.unique(one, return_inverse=True)[1]
-    if other is None:
-        return np.asarray(first, dtype=np.int64)
-    second = np.unique(other, return_inverse=True)[1]
-    number = int(first.max()) + 1
-    size = number + int(second.max()) + 1
-    links = sparse.csr_array((np.ones(first.size, dtype=np.int8), (first, number + second)), shape=(size, size))
-    joined = connected_components(links, directed=False)[1][first]
-    return np.asarray(np.unique(joined, return_inverse=True)[1], dtype=np.int64)
+    if other is not None:
+        second = first.max() + 1 + np.unique(other, return_inverse=True)[1]
+        size = int(second.max()) + 1
+        links = sparse.csr_array((np.ones(first.size, dtype=np.int8), (first, second)), shape=(size, size))
+        first = np.unique(connected_components(links, directed=False)[1][first], return_inverse=True)[1]
+    return np.asarray(first, dtype=np.int64)
