@@ -264,17 +264,12 @@ def _notes_on_unknown(geometry: Geometry, codes: Ints, labels: NDArray[Any], kno
     unknown = np.unique(codes[(codes >= 0) & ~known])
     lone = np.flatnonzero(geometry.counts == 1)
     count_as_wrong = "Such rows count as wrong; their complexity is a convention and not among the hardest."
+    without = f"({{}}): without it the class is unknown. {count_as_wrong}"
+    rests = "a single row ({}): a place without a spread of its own. What is near to it, or confused with it, rests on "
     for group, what in (
-        (np.intersect1d(lone, unknown), f"a single row ({{}}): without it the class is unknown. {count_as_wrong}"),
-        (
-            np.setdiff1d(lone, unknown),
-            "a single row ({}): a place without a spread of its own. What is near to it, or confused with it, rests on "
-            "that row alone.",
-        ),
-        (
-            np.setdiff1d(unknown, lone),
-            f"all rows in one group ({{}}): without it the class is unknown. {count_as_wrong}",
-        ),
+        (np.intersect1d(lone, unknown), f"a single row {without}"),
+        (np.setdiff1d(lone, unknown), f"{rests}that row alone."),
+        (np.setdiff1d(unknown, lone), f"all rows in one group {without}"),
     ):
         if group.size:
             named = what.format(expect.shown(geometry.classes[group], 3))
@@ -296,10 +291,7 @@ def _class_table(classes: NDArray[Any], codes: Ints, measured: RowComplexities) 
         mean = np.bincount(codes[known], measured.values[known], minlength=size) / usable
         recall = 1 - np.bincount(codes[wrong], minlength=size) / rows
     frame = pd.DataFrame({"class": classes, "rows": rows, "complexity": mean, "recall": recall})
-    for name, mask, other in (
-        ("confused_with", wrong, measured.predicted),
-        ("neighbour", labelled, measured.rival),
-    ):
+    for name, mask, other in (("confused_with", wrong, measured.predicted), ("neighbour", labelled, measured.rival)):
         label, most, count = _most_frequent(codes[mask], other[mask], size)
         names, share = np.full(size, None, dtype=object), np.where(rows > 0, 0.0, np.nan)
         names[label] = [classes[code].item() for code in most]

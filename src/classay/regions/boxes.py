@@ -180,17 +180,11 @@ def _ratios_within(
     binned: BinnedRows, selections: list[Selections], pair: tuple[int, int], sizes: Counts, sums: Sums
 ) -> Floats:
     """The likelihood ratio of each box against the other rows of one of its sides: the lower of the two."""
-    outcome, h = binned.outcome, binned.outcome.k_log_k
     lowest = np.full(sizes.shape, np.inf)
     for axis, place in enumerate(pair):
         matrix = selections[place].matrix
         side_size, side_sum = (np.expand_dims(matrix @ counts, 1 - axis) for counts in binned.bin_counts(place))
-        rest, rest_sum = side_size - sizes, side_sum - sums
-        own = h(sums) + h(sizes - sums) - h(sizes)
-        other = h(rest_sum) + h(rest - rest_sum) - h(rest)
-        both = h(side_sum) + h(side_size - side_sum) - h(side_size)
-        gain = 2 * (own + other - both) / outcome.dispersion
-        lowest = np.minimum(lowest, np.where(sums * side_size > side_sum * sizes, gain, 0.0))
+        lowest = np.minimum(lowest, binned.outcome.ratio_from_counts(sizes, sums, side_size, side_sum))
     return lowest
 
 

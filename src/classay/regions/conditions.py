@@ -67,20 +67,14 @@ class AnyOf:
 
 
 @dataclass(frozen=True)
-class NoneOf:
+class NoneOf(AnyOf):
     """There is a value, and it is none of `values`."""
-
-    feature: str
-    values: tuple[Any, ...]
-    text: str
 
     @property
     def opposite(self) -> str:
-        """The text of all other values."""
         return any_of(self.feature, self.values).text if len(self.values) == 1 else ""
 
     def rows(self, column: pd.Series[Any]) -> Mask:
-        """Which rows of a column meet it."""
         return (column.notna() & ~column.isin(list(self.values))).to_numpy(dtype=bool)
 
 
@@ -97,7 +91,7 @@ class Missing:
         return column.isna().to_numpy(dtype=bool)
 
 
-Condition = Range | AnyOf | NoneOf | Missing
+Condition = Range | AnyOf | Missing
 
 
 def missing(feature: str) -> Missing:
@@ -113,12 +107,8 @@ def any_of(feature: str, values: tuple[Any, ...]) -> AnyOf:
 
 def none_of(feature: str, values: tuple[Any, ...]) -> NoneOf:
     """`job ≠ student`; for many values, `city is none of the 24 most common`; for none, `job is not missing`."""
-    if not values:
-        what = "is not missing"
-    elif len(values) == 1:
-        what = f"≠ {short_text(values[0])}"
-    else:
-        what = f"is none of the {len(values)} most common"
+    what = f"is none of the {len(values)} most common" if values else "is not missing"
+    what = f"≠ {short_text(values[0])}" if len(values) == 1 else what
     return NoneOf(feature, values, f"{short_text(feature)} {what}")
 
 

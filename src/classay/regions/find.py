@@ -157,18 +157,11 @@ def _columns(frame: pd.DataFrame, options: SearchOptions, notes: list[str]) -> t
 
 
 def _table(tests: list[TestedBox], columns: tuple[Column, ...], parts: tuple[BinnedRows, BinnedRows]) -> pd.DataFrame:
-    rows: list[dict[str, Any]] = [
-        {
-            "condition": " and ".join(condition.text for condition in conditions_of(test.box, columns)),
-            "size": sum(int(np.count_nonzero(part.inside(test.box))) for part in parts),
-            "rate": test.rate.value,
-            "rest_rate": test.rest_rate,
-            "p_value": test.p_value,
-            "q_value": test.q_value,
-            "verdict": test.verdict,
-        }
-        for test in tests
-    ]
+    rows: list[dict[str, Any]] = []
+    for test in tests:
+        text = " and ".join(condition.text for condition in conditions_of(test.box, columns))
+        size = sum(int(np.count_nonzero(part.inside(test.box))) for part in parts)
+        rows.append({**vars(test), "condition": text, "size": size, "rate": test.rate.value})
     frame = pd.DataFrame(rows, columns=list(TESTED_COLUMNS))
     return frame.sort_values("p_value", kind="stable", ignore_index=True)
 

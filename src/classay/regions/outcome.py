@@ -64,9 +64,12 @@ class Outcome(ABC):
     def split(self, generator: np.random.Generator) -> tuple[Rows, Rows]:
         """The rows to search and those to test, at random, with equal rates of the outcome as far as possible."""
 
-    def ratio_from_counts(self, sizes: NDArray[Any], sums: NDArray[Any]) -> Floats:
-        """Twice the log-likelihood gained by a separate rate for each part; 0 if that is not above the rest's."""
-        h, n, e = self.k_log_k, np.int64(self.n), self.total
+    def ratio_from_counts(self, sizes: NDArray[Any], sums: NDArray[Any], n: Any = None, e: Any = None) -> Floats:
+        """Twice the log-likelihood gained by a separate rate for each part; 0 if that is not above the rest's.
+
+        n, e : rows of the whole, and the sum of the outcome in it; default all rows
+        """
+        h, n, e = self.k_log_k, np.int64(self.n) if n is None else n, self.total if e is None else e
         own = h(sums) + h(sizes - sums) - h(sizes)
         rest = h(e - sums) + h(n - e - sizes + sums) - h(n - sizes)
         gain = 2 * (own + rest - (h(np.asarray(e)) + h(np.asarray(n - e)) - h(np.asarray(n)))) / self.dispersion

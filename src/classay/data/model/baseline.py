@@ -162,12 +162,12 @@ class VersusBaseline(Result, unit="share"):
 
     def to_frame(self) -> pd.DataFrame:
         """One line per measure: model, baseline, and the difference as `value` with its interval."""
-        lines = []
-        for name in MEASURES:
-            gap = self.difference[name]
-            line = {"measure": name, "model": self.model[name].value, "baseline": self.baseline[name].value}
-            lines.append({**line, "value": gap.value, "low": gap.low, "high": gap.high})
-        return pd.DataFrame(lines)
+        gaps = ((name, self.difference[name]) for name in MEASURES)
+        lines = [
+            (name, self.model[name].value, self.baseline[name].value, gap.value, gap.low, gap.high)
+            for name, gap in gaps
+        ]
+        return pd.DataFrame(lines, columns=["measure", "model", "baseline", "value", "low", "high"])
 
     def __str__(self) -> str:
         words = {"yes": "beats", "no": "is below", "not shown": "is not shown to beat"}[self.verdict]

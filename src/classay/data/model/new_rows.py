@@ -53,8 +53,11 @@ class KnownRows:
         rows = generator(0, "known rows").permutation(np.flatnonzero(result.known))[:MOST_KNOWN]
         measured = [np.minimum(result.own_distance, result.nearest_distance)[rows]]
         self.searches: list[Callable[[Any], Floats]] = []
-        if evidence.folds is not None:
-            folds, table = evidence.folds[rows], take(evidence.table, rows)
+        folds, table = (
+            np.zeros(rows.size) if evidence.folds is None else evidence.folds[rows],
+            take(evidence.table, rows),
+        )
+        if np.unique(folds).size > 1:
             compared, k = np.arange(rows.size) < MOST_COMPARED, len(evidence.groups)
             for white in (False, True)[: 1 + (evidence.geometry.detail != "diagonal" and not is_sparse(table))]:
                 nearest = np.empty(rows.size)
