@@ -140,7 +140,7 @@ def leaks(
     column is a *suspect* if its skill is 0.5 or more, all columns together have at most 0.05 more, and all others at
     least 0.2 less: then it is the only column that matters, which may be right. With 0.9 or more (0.6 if its name looks
     like that of the labels) it is a *leak*; then it is enough that all others lack twice as much of a perfect skill, at
-    least 0.05 more, and the intervals are apart. A number with a skill below 0.99 whose errors lie near values of other
+    least 0.05 more, and more than by chance. A number with a skill below 0.99 whose errors lie near values of other
     classes (an AUC of 0.75 or more) remains a suspect: classes overlap there, as those of a measurement do. A column
     made from the label errs anywhere.
 
@@ -299,7 +299,8 @@ def _verdict(
 ) -> str:
     lost = min(everything.value, alone.value) - others.value
     strong = alone.value >= STRONG and not measured
-    much_worse = strong and lost >= max(NEARLY, 1 - alone.value) and others.high < alone.low
+    chance = float(np.hypot(others.high - others.value, alone.value - alone.low))
+    much_worse = strong and lost >= max(NEARLY, 1 - alone.value, chance)
     if not much_worse and (everything.value - alone.value > NEARLY or lost < WITHOUT):
         return NOTHING
     return FOUND if strong or (named and alone.value >= NAMED) else UNDECIDED
