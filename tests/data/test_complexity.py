@@ -425,6 +425,11 @@ def test_distances_that_are_too_many_are_not_kept(monkeypatch):
         ({"y": [1, 1, 1]}, "1 class"),
         ({"y": [1, 2, 3]}, "its own class"),
         ({"y": None}, "`y` is missing"),
+        ({"y": [1, "1", "a"]}, "has 1 and '1', which would count as the same label"),
+        ({"y": pd.Series(["True", True, "b"])}, "'True' and True"),
+        ({"y": ["a", "a\0", "b"]}, "'a' and 'a.x00'"),
+        ({"y": ["a", "b", float("nan")]}, "missing"),
+        ({"y": [2**53, 2**53 + 1, 2.0]}, "2..53"),
         ({"distance": "euclidian"}, "Did you mean euclidean"),
         ({"covariance": "tied"}, "expected one of"),
         ({"temperature": 0}, "above 0"),
@@ -444,6 +449,13 @@ def test_mistakes_are_explained(change, message):
     given = {"X": [[1.0], [2.0], [4.0]], "y": [0, 0, 1], "distance": "euclidean"} | change
     with pytest.raises(InputError, match=message):
         complexity(**given)
+
+
+def test_equal_numbers_are_one_class():
+    assert complexity([[1.0], [2.0], [4.0]], np.array([1, 1.0, 2], dtype=object), "euclidean").classes.tolist() == [
+        1,
+        2,
+    ]
 
 
 def test_identical_rows_of_two_classes_are_no_success():

@@ -150,10 +150,12 @@ def test_unlike_known_keeps_its_rate_and_finds_others():
     c = classay.complexity(X[:800], y[:800])
     alike = c.unlike_known(X[800:], 0.05)
     assert alike.flagged.size <= 0.05 * 700 + 3 * (0.05 * 0.95 * 700) ** 0.5
-    assert alike.p_value > 0.001
+    assert (alike.verdict, alike.advice) == ("no", "Nothing needs to be done.")
     other = c.unlike_known(np.concatenate([X[800:900], X[900:1000] + 8]), 0.05)
     assert (other.flagged >= 100).sum() >= 95
-    assert other.p_value < 1e-6
+    assert other.verdict == "found"
+    assert "found below 0.01" in str(other)
+    assert other.largest("flagged") == other.share
     assert (np.diff(other.unusual[other.flagged]) >= 0).all()
     with pytest.raises(InputError, match="cross_fit=False"):
         classay.complexity(X[:800], y[:800], "euclidean", cross_fit=False).unlike_known(X)
@@ -180,9 +182,27 @@ def test_too_few_known_rows_can_flag_nothing_and_it_says_so():
     assert "18 known rows are too few, at least 19" in str(none)
     X, y = clouds(19)
     assert classay.complexity(X, y, "euclidean").unlike_known(X + 100, 0.05).flagged.size == 19
-    grouped = classay.complexity(X, y, "euclidean", groups=np.arange(19) // 2).unlike_known(X, 0.2)
-    assert np.isnan(grouped.p_value)
-    assert "in groups" in str(grouped)
+
+
+def test_rows_of_a_group_count_as_one_known_row():
+    X, y = clouds(600, classes=2)
+    for groups, verdict in ((300, "found"), (30, "undecided"), (10, "undecided")):
+        grouped = classay.complexity(X, y, groups=np.arange(600) % groups).unlike_known(X + 100, 0.05)
+        assert grouped.unusual == pytest.approx(1 / (groups + 1))
+        assert grouped.verdict == verdict
+        assert grouped.flagged.size == (0 if groups == 10 else 600)
+        assert ("10 known groups are too few" in str(grouped)) == (groups == 10)
+
+
+@pytest.mark.parametrize("distance", ["euclidean", "whitened_cosine"])
+def test_rows_between_the_known_ones_are_unlike_them(distance):
+    """In the middle of classes that are rings: near to their means, and to no row."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(600, 2)), np.arange(600) % 2
+    X = X * ((3 + 2 * y) / np.linalg.norm(X, axis=1))[:, None] + 0.2 * rng.normal(size=(600, 2))
+    c = classay.complexity(X[:400], y[:400], distance)
+    assert c.unlike_known(X[400:]).verdict == "no"
+    assert c.unlike_known(0.3 * rng.normal(size=(100, 2))).flagged.size >= 90
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from suspect_worlds import contaminated, duplicates, mixed_categories, shifted_test
+from suspect_worlds import contaminated, duplicates, shifted_test
 
 import classay
 
@@ -49,18 +49,17 @@ def test_a_shifted_column_is_named():
     assert "unlike" in str(result)
 
 
-def test_a_category_that_is_new():
-    made = mixed_categories(0)
-    X, X_test = parts(made)
-    result = classay.shift(X, X_test.assign(job=np.where(X_test["job"] == "clerk", "pilot", X_test["job"])))
-    assert result.unlike
-    assert result.columns[0].column == "job"
-    assert result.columns[0].train.endswith(("clerk", "pilot"))
+def test_rare_categories_that_are_new():
+    rng = np.random.default_rng(1)
+    train, test = (pd.DataFrame({"a": rng.normal(size=300), "job": rng.choice(list("uvw"), 300)}) for _ in range(2))
+    test.loc[:13, "job"] = ["x", "y"] * 7
+    (named,) = classay.shift(train, test).columns
+    assert named.column == "job"
 
 
 def test_rows_in_both_parts():
     result = classay.shift(*parts(contaminated(0)))
-    assert result.verdict == "found"
+    assert (result.verdict, result.copies_p_value) == ("found", pytest.approx(0.001))
     assert str(result).startswith("Test rows are in the training part:")
     assert not result.unlike
     assert result.copies.value == pytest.approx(0.1, abs=0.02)
@@ -82,6 +81,15 @@ def test_half_a_standard_deviation_and_missing_values_are_seen(gaps):
     result = classay.shift(train.mask(rng.random(train.shape) < 0.02) if gaps else train, moved)
     assert result.unlike
     assert "missing values in a row" in str(result) if gaps else result.columns[0].column == "m2"
+
+
+def test_one_pair_of_equal_rows_is_no_contamination():
+    X = np.random.default_rng(0).normal(size=(150, 4))
+    X[120] = X[3]
+    result = classay.shift(X[:100], X[100:])
+    assert (result.copies.value, result.usual_copies) == (pytest.approx(0.02), 0)
+    assert result.copies_p_value == pytest.approx(2 * 100 * 50 / (150 * 149), abs=0.06)
+    assert result.verdict == "no"
 
 
 def test_copies_by_hand():

@@ -209,13 +209,15 @@ class Complexity(Result, chart="complexity:COMPLEXITY"):
     def unlike_known(self, X: Any, false_alarms: float = 0.05) -> UnlikeKnown:
         """Find rows of `X` that are unlike anything in these rows (out of distribution), whatever their class.
 
-        p(x) = (1 + number of known rows whose nearest class is at least as far) / (1 + known rows): a conformal
-        p-value. Over many data sets, at most a share of `false_alarms` of the rows of the same kind is flagged. All
-        rows are compared with the same known ones, so in one data set the share varies more than that of independent
-        alarms does: the number of alarms is beta-binomial, and so is `p_value`. With groups it is unknown.
+        p(x) = (1 + number of known rows that are at least as far away) / (1 + known rows): a conformal p-value, by
+        the measure in which a row has the lowest rank: the distance to the nearest class, or to the nearest rows,
+        as they are or with the classes' covariance as the unit. Over many data sets, at most a share of `false_alarms`
+        of the rows of the same kind is flagged. All rows are compared with the same known ones, so the number of alarms
+        is beta-binomial, and so is `p_value`. With groups, each group counts as one known row, and `p_value` holds
+        whichever of the new rows belong together, so that it is far larger; without a small one it is undecided.
 
-        1: as near to a class as any row; near 0: farther from all classes than nearly every known row. Rows between
-        classes are near to several, and not flagged. Fewer than 1 / false_alarms − 1 known rows can flag nothing.
+        1: as near as any row; near 0: farther away than nearly every known row. Fewer than 1 / false_alarms − 1 known
+        rows (or groups) can flag nothing. Columns that are constant in the known rows count only as they are.
 
         >>> from classay import complexity
         >>> from sklearn.datasets import load_iris
@@ -280,7 +282,7 @@ class Complexity(Result, chart="complexity:COMPLEXITY"):
         """Compare new rows with the data, one line each: are they like anything in it?
 
         `predicted`, its `probability`, the `distance` to it and `confidence`, which is −distance (equation 7).
-        `unusual` is the share of measured rows, including the new one, that are at least as far from every class. One
+        `unusual` is the share of known rows, including the new one, that are at least as far away (`unlike_known`). One
         in twenty rows of the same kind has at most .05; if more do, the data have drifted or come from another domain.
         With labels `y` also their complexity.
         """

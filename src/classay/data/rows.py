@@ -83,7 +83,8 @@ def complexity(
         no row is measured by rows of its own group, and intervals are over groups. For the past and the future, pass
         later rows as `X_eval`
     paper : True for the paper's formulas: no cross-fitting, τ = 1, Mahalanobis unless another of its four distances is
-        given, and covariances as they are (shrunk, with a note, only where they have no inverse)
+        given (cosine as 1 − cos: equation 3 prints the similarity), and covariances as they are (shrunk, with a note,
+        only where they have no inverse)
     aim : what `distance="auto"` is chosen for: "fit", the lowest mean h, best for wrong labels and the baseline, or
         "errors", the best ranking of the errors of a logistic regression and of trees, both cross-validated: best to
         expect errors, and seconds slower

@@ -77,15 +77,8 @@ class Outcome(ABC):
 
     def likelihood_ratio(self, part: Mask, whole: Mask) -> float:
         """The likelihood ratio of a part of a whole against the rest of it; 0 if its rate is not higher."""
-        size, n = int(np.count_nonzero(part)), int(np.count_nonzero(whole))
-        inside, total = self.total_in(part), self.total_in(whole)
-        if not 0 < size < n or inside * n <= size * total:
-            return 0.0
-
-        def fit(k: float, m: int) -> float:
-            return sum(x * math.log(x / m) for x in (k, m - k) if x > 0)
-
-        return 2 * (fit(inside, size) + fit(total - inside, n - size) - fit(total, n)) / self.dispersion
+        counts = (count(rows) for rows in (part, whole) for count in (np.count_nonzero, self.total_in))
+        return float(self.ratio_from_counts(*map(np.asarray, counts)))
 
 
 class BinaryOutcome(Outcome):

@@ -30,7 +30,7 @@ class Check(Result):
 
     actions: ClassVar[dict[str, str]] = {
         FOUND: "Find out why before you trust a score.",
-        UNDECIDED: "Add rows, or ask someone who knows how they were collected.",
+        UNDECIDED: "Add rows, or ask who collected them.",
         NOTHING: "Nothing needs to be done.",
     }
 

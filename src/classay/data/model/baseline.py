@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy import special, stats
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -115,17 +115,11 @@ class BaselineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The nearest class."""
-        distances = self.distances(X)
-        nearest: NDArray[Any] = self.classes_[distances.argmin(axis=1)]
-        return nearest
+        return np.asarray(self.classes_[self.distances(X).argmin(axis=1)])
 
     def predict_proba(self, X: Any) -> Floats:
         """Softmax of −δ/τ."""
-        closeness = -self.distances(X) / self.temperature_
-        closeness -= closeness.max(axis=1, keepdims=True)
-        share: Floats = np.exp(closeness)
-        share /= share.sum(axis=1, keepdims=True)
-        return share
+        return np.asarray(special.softmax(-self.distances(X) / self.temperature_, axis=1))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -53,12 +53,9 @@ class KnownRows:
         rows = generator(0, "known rows").permutation(np.flatnonzero(result.known))[:MOST_KNOWN]
         measured = [np.minimum(result.own_distance, result.nearest_distance)[rows]]
         self.searches: list[Callable[[Any], Floats]] = []
-        folds, table = (
-            np.zeros(rows.size) if evidence.folds is None else evidence.folds[rows],
-            take(evidence.table, rows),
-        )
+        folds = np.zeros(rows.size) if evidence.folds is None else evidence.folds[rows]
         if np.unique(folds).size > 1:
-            compared, k = np.arange(rows.size) < MOST_COMPARED, len(evidence.groups)
+            table, compared, k = take(evidence.table, rows), np.arange(rows.size) < MOST_COMPARED, len(evidence.groups)
             for white in (False, True)[: 1 + (evidence.geometry.detail != "diagonal" and not is_sparse(table))]:
                 nearest = np.empty(rows.size)
                 for fold in np.unique(folds):
@@ -136,11 +133,10 @@ def score(result: Complexity, known: KnownRows, X: Any, y: ArrayLike | None) -> 
 class UnlikeKnown(Check, unit="share of the rows"):
     """The result of `Complexity.unlike_known`.
 
-    `unusual` is, for each new row, the share of known rows (and itself) that are at least as far away, from every class
-    or from the nearest rows. `flagged` are the rows where it is at most `false_alarms`, the most unusual first; `share`
-    of the rows they are. `p_value` is that of as many among rows like the known ones; with groups, of a mean of
-    `unusual` as low, whichever rows belong together. `known_rows` is the number of rows that they were compared with,
-    `known_groups` that of their groups, None without groups.
+    `unusual` is, for each new row, the share of known rows (and itself) at least as far away. `flagged` are the rows
+    where it is at most `false_alarms`, the most unusual first; `share` of the rows they are. `p_value` is that of
+    as many among rows like the known ones; with groups, of a mean of `unusual` as low, whichever rows belong together.
+    `known_rows` and `known_groups` (None without groups) is with how many they were compared.
     """
 
     unusual: Floats
@@ -184,11 +180,11 @@ class UnlikeKnown(Check, unit="share of the rows"):
                 f"Undecided: no row can be flagged at a rate of {self.false_alarms:.3g}. {known} are too few, at least "
                 f"{_least_known(self.false_alarms)} are needed. Add known rows, or raise the rate."
             )
-        verdict = {FOUND: "Rows unlike the known ones", UNDECIDED: "Undecided", NOTHING: "No sign of rows unlike them"}
+        verdict = {FOUND: "Found rows unlike the known ones", NOTHING: "No sign of rows unlike the known ones"}
         unsure = f"below {UNSURE:g}" if self.known_groups is None else "otherwise, as rows come in groups"
         return (
-            f"{verdict[self.verdict]}: {self.flagged.size} of {self.unusual.size} rows are farther from every class, "
-            f"or from all rows, than {1 - self.false_alarms:.3g} of {known}; about "
+            f"{verdict.get(self.verdict, 'Undecided')}: {self.flagged.size} of {self.unusual.size} rows are farther "
+            f"from every class, or from all rows, than {1 - self.false_alarms:.3g} of {known}; about "
             f"{self.false_alarms * self.unusual.size:.0f} false alarms are expected among rows of the same kind "
             f"(p = {self.p_value:.2g}; found below {LEVEL:g}, undecided {unsure}). {self.advice}"
         )
@@ -200,15 +196,15 @@ def unlike_known(result: Complexity, known: KnownRows, X: Any, false_alarms: flo
     if result.measured in REFUSED:
         raise expect.InputError(REFUSED[result.measured])
     table = score(result, known, X, None)
-    unusual = table["unusual"].to_numpy(dtype=float)
-    order = np.lexsort((-table["distance"].to_numpy(dtype=float), unusual))
+    unusual, distance = (table[name].to_numpy(dtype=float) for name in ("unusual", "distance"))
+    order = np.lexsort((-distance, unusual))
     flagged = order[unusual[order] <= false_alarms + 1e-12]
     grouped = result.evidence.row_groups is not None
     # Twice the mean of p-values is one, however they depend on each other (Vovk & Wang, 2020).
     p_value = min(2 * float(unusual.mean()), 1.0)
     return UnlikeKnown(
         unusual=unusual,
-        distance=table["distance"].to_numpy(dtype=float),
+        distance=distance,
         predicted=table["predicted"].to_numpy(),
         flagged=flagged,
         share=of_proportion(flagged.size, unusual.size),
