@@ -1,11 +1,11 @@
 """The paper's experiments again: four synthetic cases (Tables 1–4), and texts (Tables 5, 7 and 8).
 
 Kour et al., Classifier Data Quality: A Geometric Complexity Based Method. Complexity is theirs to the letter
-(`paper=True`; cosine as 1 − cos, which equation 3 means); their slice finder, FreaAI, is not public, so slices are those of `slices`, one
-column at a time. The paper does not print the parameters of its Gaussians: here 500 rows a class, placed so that a
-linear SVM errs about as often as theirs. The figures are means over seeds; «top» is the slice of rank 1, «in it» the
-share of the SVM's errors that it holds, «at the top» that of errors among as many of the most complex (or least
-confident) rows.
+(`paper=True`; cosine as 1 − cos, which equation 3 means); their slice finder, FreaAI, is not public, so slices are
+those of `slices`, one column at a time. The paper does not print the parameters of its Gaussians: here 500 rows a
+class, placed so that a linear SVM errs about as often as theirs. The figures are means over seeds; «top» is the slice
+of rank 1, «in it» the share of the SVM's errors that it holds, «at the top» that of errors among as many of the most
+complex (or least confident) rows.
 
 Texts: MiniLM is not at hand, so vectors are wordllama's (256 numbers, static, weaker than its 384); geometry and a
 logistic regression from the training part, complexity and errors on the test part, as in the paper. ATIS is the paper's

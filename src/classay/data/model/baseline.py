@@ -189,15 +189,13 @@ def versus(result: Complexity, predictions: ArrayLike, level: float) -> VersusBa
     right = model == truth, base == truth
     accuracy = paired_accuracy(*right, groups, level)
     singles = [of_proportion_by_group(hits, groups, level) for hits in right]
-    by_measure = {
-        "accuracy": (*singles, accuracy.difference),
-        "balanced_accuracy": balanced_accuracy(truth, model, base, groups, level),
-    }
+    by_measure = (*singles, accuracy.difference), balanced_accuracy(truth, model, base, groups, level)
+    of_model, of_baseline, difference = (dict(zip(MEASURES, figures)) for figures in zip(*by_measure))
     largest = result.classes[int(result.geometry.counts.argmax())]
     return VersusBaseline(
-        model={name: by_measure[name][0] for name in MEASURES},
-        baseline={name: by_measure[name][1] for name in MEASURES},
-        difference={name: by_measure[name][2] for name in MEASURES},
+        model=of_model,
+        baseline=of_baseline,
+        difference=difference,
         majority=float((result.labels == largest).mean()),
         only_model=accuracy.only_one,
         only_baseline=accuracy.only_other,
