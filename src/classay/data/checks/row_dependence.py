@@ -51,6 +51,8 @@ FEW = 8
 FALL, LARGE, RELATIVE, COARSE = 0.03, 0.1, 0.25, 0.5
 """A fall in balanced accuracy matters if it is so much, and either large or this share of what balanced accuracy has
 above chance; of near rows and few groups a larger share, because any learner is worse where it has no rows near."""
+FITS = 2**0.5
+"""The standard error of a fall, over that of fixed fits: with other rows fits differ, too (Nadeau & Bengio, 2003)."""
 CHANCE = 0.01
 """Probability that any candidate is found where none ties rows (Holm, over candidates)."""
 FIRST_ROWS, MOST_ROWS = 2_000, 6_000
@@ -242,7 +244,7 @@ def _judged(ties: list[Tie]) -> list[Tie]:
     for place, tie in enumerate(sorted(ties, key=lambda tie: tie.p_value)):
         rejected = rejected and tie.p_value <= CHANCE / (len(ties) - place)
         open_or_no = NOTHING if tie.fall.high < tie.relevant else UNDECIDED
-        judged.append(replace(tie, verdict=FOUND if rejected and tie.fall.value >= tie.relevant else open_or_no))
+        judged.append(replace(tie, verdict=FOUND if rejected and _stands_out(tie) else open_or_no))
     return judged
 
 
@@ -397,7 +399,7 @@ class _Search:
         return replace(tie, shuffled=_mean(usual[0], groups, part.groups)[0]) if usual else tie
 
     def _part(self, candidate: _Candidate, most: int, seed: int) -> tuple[Data, Ints, tuple[Ints, ...]]:
-        """Some rows; their groups, united with known ones; folds at random and of whole groups, with the same classes."""
+        """Some rows; their groups, united with known ones; folds at random and of whole groups, of the same classes."""
         rows = candidate.sample(most)
         part = candidate.table.take(rows)
         groups = _united(candidate.tied[rows], part.groups)
@@ -410,7 +412,7 @@ class _Search:
 
 
 def _stands_out(tie: Tie) -> bool:
-    return tie.p_value <= CHANCE and tie.fall.value >= tie.relevant
+    return tie.p_value <= CHANCE and tie.fall.value >= tie.relevant and tie.fall.low > 0
 
 
 def _compared(candidate: _Candidate, table: Data, groups: Ints, shuffled: Floats, apart: Floats, learner: str) -> Tie:
@@ -448,7 +450,7 @@ def _mean(values: Floats, groups: Ints, units: Ints | None, least: float = 0.0) 
         _, codes, sizes = np.unique(groups, return_inverse=True, return_counts=True)
         table = by_group((values - (np.bincount(codes, values) / sizes)[codes])[None, :], units)
         number = table.shape[1]
-    error = crossed_standard_error(table)
+    error = crossed_standard_error(table) * (FITS if least < 0 else 1)
     chance = float(stats.t.sf(value / error, number - 1)) if error > 0 else float(value <= 0)
     return bounded(value, error, groups.size, 0.95, over, number, least), chance
 
