@@ -115,7 +115,8 @@ class BaselineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The nearest class."""
-        return np.asarray(self.classes_[self.distances(X).argmin(axis=1)])
+        nearest = self.distances(X).argmin(axis=1)  # before `classes_`: it says whether this is fitted
+        return np.asarray(self.classes_[nearest])
 
     def predict_proba(self, X: Any) -> Floats:
         """Softmax of −δ/τ."""
