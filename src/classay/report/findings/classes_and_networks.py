@@ -24,7 +24,7 @@ def more_classes(results: Results, judge: Judge) -> Outcome:
     now, later = forecast.curve.at(size), forecast.estimates[-1]
     if not later.known:
         return "these scores allow no forecast"
-    outcome = "fine"
+    outcome = "fine" if later.low > HALF * now.value else "unknown"
     if judge.widened(later).high < HALF * now.value:
         outcome = "halved"
     elif later.high < now.value:

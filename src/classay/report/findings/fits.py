@@ -87,7 +87,7 @@ def disagreement_regions(results: Results, judge: Judge) -> Outcome:
     clear = {name: regions for name, regions in searched.items() if regions.regions}
     if not clear:
         most = max(searched.values(), key=lambda each: each.disagreement.value)
-        parts = {"name": most.learner, "on": most.on, "tested": len(most.tested)}
+        parts = {"name": most.learner, "on": most.on, "tested": len(most.tested), "least": most.min_size}
         return say("fine", EVERYONE, most.disagreement, **parts)
     # Only the region with the largest excess of changed predictions is reported; the section has the others.
     name, first = max(

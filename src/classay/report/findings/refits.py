@@ -49,7 +49,15 @@ def less_stable(results: Results, judge: Judge) -> Outcome:
         too = f" So {'are' if len(rest) > 1 else 'is'} {joined(rest)}." if rest else ""
         findings.append(_beaten("beaten", results.learners[first], beaten[first], too))
     least = min(results.learners.values(), key=lambda one: one.stability.stability.value)
-    return findings or say("fine", EVERYONE, least.stability.stability, name=least.name, learners=len(results.learners))
+    gaps = [
+        stability_difference(other, learner, judge.level)
+        for learner in results.learners.values()
+        for other in not_less_accurate(learner, results)
+    ]
+    most = max((gap.high for gap in gaps if gap.known), default=0.0)
+    possible = f" (up to {100 * most:.0f} points more remain possible)" if most > 0 else ""
+    parts = {"name": least.name, "learners": len(results.learners), "possible": possible}
+    return findings or say("fine", EVERYONE, least.stability.stability, **parts)
 
 
 def _rivals(learner: LearnerResults, results: Results, judge: Judge) -> list[_Rival]:
