@@ -197,7 +197,8 @@ def dependence(
     the learner: at most 6 columns, likely names first.
 
     The interval is over groups (Student's t). With up to 8 groups, or a few large ones, it is over the rows of just
-    these groups: what another site would do it cannot say. COVERAGE
+    these groups: what another site would do it cannot say. In six simulated worlds, 100 tables each, 95 % intervals
+    held the fall in 97 to 100 % (25 to 80 groups) and 89 to 94 % (4 to 7 groups).
 
     It misleads if deployment sees the same groups again (the same machines, the same customers): then shuffled accuracy
     is right. Many small clusters that are real kinds of cases look like groups of near rows. It cannot see groups that
