@@ -188,7 +188,7 @@ def show(runs: pd.DataFrame) -> None:
     """One line per data set, way, setting and share; then what misses the goals."""
     shown = ["planted", "number", "low", "high", "known", "covered", "listed", "precision", "recall"]
     shown += ["recall at cleanlab's", "cleanlab's precision", "cleanlab's recall", "at k", "ranked"]
-    runs = runs.astype({name: float for name in shown})
+    runs = runs.astype(dict.fromkeys(shown, float))
     cells = runs.groupby(["data", "by", "setting", "share"], sort=False)[shown].mean()
     print("| data | by | setting | share | " + " | ".join(shown) + " |\n" + "| --- " * (len(shown) + 4) + "|")
     for place, row in cells.iterrows():
