@@ -85,7 +85,10 @@ def test_the_only_test_row_of_a_class_is_not_suspected_for_that():
 @pytest.mark.parametrize(("rows", "classes"), [(3, 2), (1003, 1000)])
 def test_too_few_rows_are_not_called_overlap(rows, classes):
     y = np.arange(rows) % classes
-    labels = complexity(np.random.default_rng(0).normal(size=(rows, 2)), y, "euclidean").wrong_labels()
+    c = complexity(np.random.default_rng(0).normal(size=(rows, 2)), y, "euclidean")
+    labels, ranked = c.wrong_labels(), c.suspects(3)
+    assert ranked["row"].tolist() == c.hardest(3)["row"].tolist()  # for want of a probability
+    assert labels.verdict == "undecided"
     assert not labels.share.known
     assert "too few" in labels.answer
     assert f"at least {2 * classes:,}" in labels.answer
