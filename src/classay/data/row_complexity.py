@@ -110,8 +110,8 @@ class Complexity(Result, chart="complexity:COMPLEXITY"):
         up to all rows that look like another class, and nothing is listed; `suspects(60)` ranks rows all the same.
 
         It misleads if some labels are wrong anywhere and others are exchanged by two similar classes: only the first
-        are counted, and `in_any_direction` is the range of both. Rows that are hard in a way that neither distances nor neighbours show
-        count as wrong labels; a learner's probabilities help. Check the rows before you change a label.
+        are counted, and `in_any_direction` is the range of both. Rows that are hard in a way that neither distances nor
+        neighbours show count as wrong labels; a learner's probabilities help. Check the rows before you change a label.
 
         Parameters
         ----------
