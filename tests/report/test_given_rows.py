@@ -359,7 +359,7 @@ def test_overlap_leaves_open_whether_labels_limit_the_accuracy():
     report = page_of_rows(X, y, learner=GaussianNB(), checks=False)
     assert report.parts.labels.unclear
     said = " ".join(report.report.verdict.sentences)
-    assert "whether labels wrong towards a similar class limit the accuracy is unknown" in said
+    assert "Whether wrong labels limit the accuracy is unknown" in said
     assert "Labels are not what limits" not in said
 
 

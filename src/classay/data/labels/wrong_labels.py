@@ -150,7 +150,7 @@ class WrongLabels(Check, unit="share, or probability that the label is wrong"):
     @property
     def unclear(self) -> bool:
         """Whether many more rows look like another class, so that labels wrong in one direction may limit accuracy."""
-        return self.at_most - self.share.high > UNCLEAR
+        return not self.share.known or self.at_most - self.share.high > UNCLEAR
 
     def __str__(self) -> str:
         rows = self.probability.size
@@ -158,18 +158,10 @@ class WrongLabels(Check, unit="share, or probability that the label is wrong"):
             return " ".join([self.answer, self.advice, *self.notes])
         if self.verdict == NOTHING:
             return " ".join([f"At most {self.at_most:.1%} of {rows} labels are wrong. {self.answer}", *self.notes])
-        listed = (
-            f"{self.listed.size} labels to check, at most about {self.false_alarms:.0%} of them right"
-            if self.listed.size
-            else "no label is clear enough to be listed"
-        )
-        return " ".join(
-            [
-                f"About {self.number.value:.0f} [{self.number.low:.0f}, {self.number.high:.0f}] of {rows} labels are "
-                f"wrong, by {self.used}: {listed}. {self.answer}",
-                *self.notes,
-            ]
-        )
+        few = "no label is clear enough to be listed"
+        many = f"{self.listed.size} labels to check, at most about {self.false_alarms:.0%} of them right"
+        number = f"About {self.number:.0f} of {rows} labels are wrong, by {self.used}"
+        return " ".join([f"{number}: {many if self.listed.size else few}. {self.answer}", *self.notes])
 
     __repr__ = __str__
 
@@ -238,8 +230,8 @@ def wrong_labels(
         weights=tuple(model.parameters[:-1].tolist()),
         notes=(
             *_directions(model, result.classes),
-            "Wrong labels that are exchanged between two similar classes look like overlap and are not counted; with "
-            f"them, between {in_any_direction.low:.0f} and {in_any_direction.high:.0f} labels may be wrong.",
+            "Wrong labels that are exchanged between two similar classes look like overlap: with them, "
+            f"between {in_any_direction.low:.0f} and {in_any_direction.high:.0f} labels may be wrong.",
             *_unjudged(codes.size - rows_used),
         ),
     )
