@@ -202,10 +202,11 @@ def show(runs: pd.DataFrame) -> None:
         false = part["listed"] * (1 - part["precision"].fillna(0.0))
         below = cells.loc[(slice(None), way), :]
         below = below[below["recall at cleanlab's"] < below["cleanlab's recall"] - 1e-9]
+        rows = 1 - false.sum() / max(listed["listed"].sum(), 1)
         print(
-            f"\n{way}: covered {part['covered'].mean():.0%} of {len(part)} runs (goal 90 %), known {part['known'].mean():.0%}; "
-            f"list precision {listed['precision'].mean():.3f} by run, {1 - false.sum() / max(listed['listed'].sum(), 1):.3f} "
-            f"by row (stated .90); recall below cleanlab's at its precision in {len(below)} of "
+            f"\n{way}: covered {part['covered'].mean():.0%} of {len(part)} runs (goal 90 %), "
+            f"known {part['known'].mean():.0%}; list precision {listed['precision'].mean():.3f} by run, {rows:.3f} by "
+            f"row (stated .90); recall below cleanlab's at its precision in {len(below)} of "
             f"{len(cells.loc[(slice(None), way), :])} cells."
         )
 

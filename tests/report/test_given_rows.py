@@ -84,7 +84,7 @@ def test_the_page_has_words_first_and_a_section_for_each_question(made):
     shown = [section.key for section in made.report.sections if not section.is_empty]
     assert shown == ["learners", "data", "geometry", "complexity_errors", "slices", "unlike", "reading", "methods"]
     verdict = " ".join(made.report.verdict.sentences)
-    for words in ("the geometry", "job = pilot", "labels are wrong", "the test rows are"):
+    for words in ("the geometry", "job = pilot", "wrong labels", "the test rows are"):
         assert words in verdict
     sections = {section.key: section for section in made.report.sections}
     for key in ("geometry", "complexity_errors", "unlike", "slices"):
@@ -359,7 +359,7 @@ def test_overlap_leaves_open_whether_labels_limit_the_accuracy():
     report = page_of_rows(X, y, learner=GaussianNB(), checks=False)
     assert report.parts.labels.unclear
     said = " ".join(report.report.verdict.sentences)
-    assert "whether labels wrong towards a similar class limit the accuracy is unknown" in said
+    assert "Whether wrong labels limit the accuracy is unknown" in said
     assert "Labels are not what limits" not in said
 
 

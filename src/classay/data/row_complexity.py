@@ -107,11 +107,11 @@ class Complexity(Result, chart="complexity:COMPLEXITY"):
         profile likelihood; where labels may be wrong in one direction, it includes what class distances alone show.
 
         0: certainly right, 1: certainly wrong. Where wrong labels cannot be told from overlap, their number is unknown,
-        with the range that is possible, and nothing is listed; rows are ranked all the same (`suspects(60)`).
+        up to all rows that look like another class, and nothing is listed; `suspects(60)` ranks rows all the same.
 
-        It misleads if two similar classes exchange labels: that looks like overlap and is not counted;
-        `in_any_direction` is then the range. Rows that are hard in a way that neither distances nor neighbours show
-        count as wrong labels; a learner's probabilities help. Check the rows before you change a label.
+        It misleads if some labels are wrong anywhere and others are exchanged by two similar classes: only the first
+        are counted, and `in_any_direction` is the range of both. Rows that are hard in a way that neither distances nor
+        neighbours show count as wrong labels; a learner's probabilities help. Check the rows before you change a label.
 
         Parameters
         ----------
@@ -150,11 +150,11 @@ class Complexity(Result, chart="complexity:COMPLEXITY"):
         """Rows to check because their label may be wrong, the likeliest first, with the class they `likely` have.
 
         Without `n`, the rows that are `listed`: at most a share of `false_alarms` of them should have the right label,
-        if the model of `wrong_labels` holds. With `n`, so many rows, whether they are listed or not; `wrong` is the
-        probability.
+        if the model of `wrong_labels` holds. With `n`, so many rows, `listed` or not, also where the number of wrong
+        labels is unknown. `wrong` is the probability; if no row has one, rows are ranked by complexity.
         """
         labels = self.wrong_labels(probabilities, false_alarms)
-        ranked = labels.to_frame()
+        ranked = labels.to_frame() if np.isfinite(labels.probability).any() else self.hardest(len(self))
         rows = ranked["row"].to_numpy()[: labels.listed.size if n is None else expect.whole(n, "n", at_least=1)]
         table = self.table(rows)
         table["likely"], table["wrong"] = labels.likely[rows], labels.probability[rows]

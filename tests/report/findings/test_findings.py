@@ -201,7 +201,11 @@ def test_suspected_labels():
     suspects = next(sheet for sheet in assay.report.sheets() if sheet.key == "suspects")
     assert np.mean([wrong[row[0]] for row in suspects.rows]) > 0.8
     _, clean = found(learners, X, y)
-    assert clean["D202", "data"].level != "warning"
+    assert clean["D202", "data"].level == "fine"
+    assert clean["D202", "data"].sentence.startswith("At most ")
+    _, overlapping = found(learners, *gaussians(600, apart=2))
+    assert overlapping["D202", "data"].level == "unknown"
+    assert "of the labels may be wrong" in overlapping["D202", "data"].sentence
 
 
 def test_rows_that_repeat_and_contradict():

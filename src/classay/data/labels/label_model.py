@@ -156,16 +156,13 @@ def negative_log_likelihood(
     return -float(np.log(chance).sum()), np.array(gradient)
 
 
-def _minimised(start: Floats, evidence: Floats, codes: Ints, pattern: Floats, steps: int = 1000) -> OptimizeResult:
-    bounds = [(0.0, MOST_WEIGHT)] * len(evidence) + [(LEAST_WRONG, _most_wrong(pattern))]
+def _minimised(
+    start: Floats, evidence: Floats, codes: Ints, pattern: Floats, steps: int = 15000, wrong: float | None = None
+) -> OptimizeResult:
+    bounds = [(0.0, MOST_WEIGHT)] * len(evidence) + [(LEAST_WRONG, _most_wrong(pattern))] * (wrong is None)
+    args = (evidence, codes, pattern, wrong)
     return minimize(
-        negative_log_likelihood,
-        start,
-        args=(evidence, codes, pattern, None),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=bounds,
-        options={"maxiter": steps},
+        negative_log_likelihood, start, args, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": steps}
     )
 
 
@@ -243,17 +240,9 @@ def interval_of_wrong(model: LabelModel, most: float) -> tuple[Floats, Floats]:
 
     most : twice the difference of log likelihoods that still counts as plausible
     """
-    kinds = len(model.evidence)
 
     def refitted(wrong: float, weights: Floats) -> tuple[Floats, bool]:
-        fit = minimize(
-            negative_log_likelihood,
-            weights,
-            args=(model.evidence, model.codes, model.pattern, wrong),
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[(0.0, MOST_WEIGHT)] * kinds,
-        )
+        fit = _minimised(weights, model.evidence, model.codes, model.pattern, wrong=wrong)
         return np.append(fit.x, wrong), bool(2 * (fit.fun - model.loss) <= most)
 
     def end(limit: float) -> Floats:

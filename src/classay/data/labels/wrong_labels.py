@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -21,8 +21,8 @@ from ... import expect
 from ...arrays import Floats, Ints, Mask
 from ...inputs import encode
 from ...intervals import Estimate, exact, of_proportion
-from ...result import Result
 from ...seeds import generator
+from ..checks.verdicts import FOUND, NOTHING, UNDECIDED, Check, Looked
 from .label_model import (
     CELLS,
     Evidence,
@@ -41,8 +41,8 @@ FALSE_ALARMS = 0.1
 """Share of the listed rows whose label may be right."""
 TWICE = 1.3
 """Labels are evidence for their neighbours' labels, too, so the likelihood counts them more than once (simulated)."""
-UNCLEAR = 0.05
-"""Beyond this share of rows that look more like another class, in excess of wrong labels, labels may limit accuracy."""
+UNCLEAR = 0.03
+"""Beyond this share of rows that look more like another class, wrong labels may be hidden by overlap."""
 TOO_WIDE = 0.25
 """Beyond this width of the interval of ε, wrong labels are indistinguishable from overlap."""
 OVERLAP = "unknown: in these rows they are indistinguishable from classes that overlap"
@@ -59,17 +59,18 @@ LEAST_LISTED = 0.5
 
 
 @dataclass(frozen=True, repr=False)
-class WrongLabels(Result, unit="share, or probability that the label is wrong"):
+class WrongLabels(Check, unit="share, or probability that the label is wrong"):
     """The result of `Complexity.wrong_labels`.
 
     `probability` of each row that its label is wrong, and the class it `likely` has instead; NaN and the nearest class
     if its own class has no other rows. `share` and `number` of wrong labels, with intervals; unknown if they look like
-    overlap. They count labels that are wrong anywhere; `in_any_direction` is the range of the number if wrong labels
-    may always be given to a similar class: up to all rows that look more like another class. `ceiling` is the accuracy
-    that a perfect classifier would reach on these labels if no classes overlapped: 1 − share. `errors` counts the rows
-    that the learner (or, without one, the nearest class) predicts wrongly, and `explained` is the share of them that
-    wrong labels explain. `listed` are the rows to check, the likeliest first, at most a share of `false_alarms` of them
-    with a right label. `used` says what the probabilities come from, `notes` what they assume.
+    overlap, with the range that is possible. `in_any_direction` is the range of the number if wrong labels may always
+    be given to a similar class: up to all rows that look more like another class. `verdict` is found if rows are
+    listed, no if at most 3 % of the labels may be wrong, in any direction, and otherwise undecided. `ceiling` is the
+    accuracy that a perfect classifier would reach on these labels if no classes overlapped: 1 − share. `errors` counts
+    the rows that the learner (or, without one, the nearest class) predicts wrongly, and `explained` is the share of
+    them that wrong labels explain. `listed` are the rows to check, the likeliest first, at most a share of
+    `false_alarms` of them with a right label. `used` says what the probabilities come from, `notes` what they assume.
     """
 
     probability: Floats
@@ -86,6 +87,22 @@ class WrongLabels(Result, unit="share, or probability that the label is wrong"):
     used: str
     weights: tuple[float, ...]
     notes: tuple[str, ...]
+    actions: ClassVar[dict[str, str]] = {
+        FOUND: "Check the listed rows, likeliest first, and correct wrong labels.",
+        UNDECIDED: "Have some rows labelled twice, the likeliest first (`suspects(50)`).",
+        NOTHING: "Nothing needs to be done.",
+    }
+
+    def looked_at(self) -> tuple[Looked, ...]:
+        """All labels at once."""
+        few = self.share.known and self.at_most <= UNCLEAR
+        verdict = FOUND if self.listed.size else NOTHING if few else UNDECIDED
+        return (Looked("labels", verdict, {"share": self.share, "number": self.number}),)
+
+    @property
+    def at_most(self) -> float:
+        """The largest share of wrong labels that is possible, in any direction."""
+        return self.in_any_direction.high / self.probability.size
 
     def summary(self) -> dict[str, Estimate]:
         """The share of wrong labels, what it explains of the errors, and the likeliest rows."""
@@ -125,33 +142,26 @@ class WrongLabels(Result, unit="share, or probability that the label is wrong"):
             )
         if not self.unclear:
             return limit
-        doubted = self.in_any_direction.high / self.probability.size
         return (
-            f"{limit} Whether labels limit it further is unknown: up to {doubted:.0%} of the rows look more like "
+            f"{limit} Whether labels limit it further is unknown: up to {self.at_most:.0%} of the rows look more like "
             "another class, because classes overlap or because labels are wrong towards a similar class."
         )
 
     @property
     def unclear(self) -> bool:
         """Whether many more rows look like another class, so that labels wrong in one direction may limit accuracy."""
-        return self.in_any_direction.high / self.probability.size - self.share.high > UNCLEAR
+        return not self.share.known or self.at_most - self.share.high > UNCLEAR
 
     def __str__(self) -> str:
         rows = self.probability.size
         if not self.share.known:
-            return " ".join([f"No label of {rows} is suspected. {self.answer}", *self.notes])
-        listed = (
-            f"{self.listed.size} labels to check, at most about {self.false_alarms:.0%} of them right"
-            if self.listed.size
-            else "no label is clear enough to be listed"
-        )
-        return " ".join(
-            [
-                f"About {self.number.value:.0f} [{self.number.low:.0f}, {self.number.high:.0f}] of {rows} labels are "
-                f"wrong, by {self.used}: {listed}. {self.answer}",
-                *self.notes,
-            ]
-        )
+            return " ".join([self.answer, self.advice, *self.notes])
+        if self.verdict == NOTHING:
+            return " ".join([f"At most {self.at_most:.1%} of {rows} labels are wrong. {self.answer}", *self.notes])
+        few = "no label is clear enough to be listed"
+        many = f"{self.listed.size} labels to check, at most about {self.false_alarms:.0%} of them right"
+        number = f"About {self.number:.0f} of {rows} labels are wrong, by {self.used}"
+        return " ".join([f"{number}: {many if self.listed.size else few}. {self.answer}", *self.notes])
 
     __repr__ = __str__
 
@@ -188,14 +198,16 @@ def wrong_labels(
         _one_way(ahead[everything] < 0, other[everything], codes[everything], result.classes.size) / everything.size
         for ahead, other in ((lead, likely), (led, seen))
     ]
-    wrong = _share(model, ends, apart, one_way, plausible, level)
-    probability[~usable] = np.nan
-    # Of all rows: the number in these data, when the model was fitted on a sample of them.
     rows_used = everything.size
+    doubted = of_proportion(int((lead[everything] < 0).sum()), rows_used, level)
+    wrong = _share(model, ends, apart, [*one_way, doubted.high], plausible, level)
+    probability[~usable] = np.nan
+    if wrong.low <= 0:
+        np.maximum(most, lead < 0, out=most)  # any row that looks like another class may be one
+    # Of all rows: the number in these data, when the model was fitted on a sample of them.
     number = Estimate(rows_used * wrong.value, rows_used * wrong.low, rows_used * wrong.high, level, wrong.kind)
     predicted = encode(result.predicted, result.classes) if shares is None else shares.argmax(axis=1)
     errors = usable & (predicted != codes)
-    doubted = of_proportion(int((lead[everything] < 0).sum()), rows_used, level)
     in_any_direction = Estimate(
         math.nan, number.low, rows_used * max(wrong.high, doubted.high), level, "wrong in any direction"
     )
@@ -218,8 +230,8 @@ def wrong_labels(
         weights=tuple(model.parameters[:-1].tolist()),
         notes=(
             *_directions(model, result.classes),
-            "Wrong labels that are exchanged between two similar classes look like overlap and are not counted; with "
-            f"them, between {in_any_direction.low:.0f} and {in_any_direction.high:.0f} labels may be wrong.",
+            "Wrong labels that are exchanged between two similar classes look like overlap: with them, "
+            f"between {in_any_direction.low:.0f} and {in_any_direction.high:.0f} labels may be wrong.",
             *_unjudged(codes.size - rows_used),
         ),
     )
@@ -229,22 +241,27 @@ def _share(
     model: LabelModel,
     ends: tuple[Floats, Floats],
     apart: LabelModel,
-    one_way: Sequence[float],
+    hidden: Sequence[float],
     plausible: float,
     level: float,
 ) -> Estimate:
     """ε with its interval; unknown where wrong labels cannot be told from overlap.
 
-    If labels are wrong in one direction, or may be, what class distances alone show is possible as well.
+    If labels are wrong in one direction, or may be, what class distances alone show is possible as well. `hidden` are
+    shares that may be: in one direction by all evidence, by class distances alone, and all rows that look like another
+    class, as many as may be wrong if the model sees none, or if one direction prevails that it does not explain.
     """
     low, high = (float(end[-1]) for end in ends)
     if not model.informative:
         return Estimate(math.nan, 0.0, 1 - 1 / len(model.pattern), level, OVERLAP)
-    directed = bool(model.pairs) or one_way[0] > high
-    if directed:
+    unexplained = not model.pairs and hidden[0] > high
+    nothing, most = low <= 0, max(high, hidden[-1])
+    if model.pairs or unexplained:
         others = interval_of_wrong(apart, plausible)
-        low, high = min(low, float(others[0][-1])), max(high, float(others[1][-1]), *one_way)
-    if high - low > TOO_WIDE or (directed and not model.pairs):
+        low, high = min(low, float(others[0][-1])), max(high, float(others[1][-1]), *hidden[:2])
+    unknown = high - low > TOO_WIDE or unexplained or (nothing and most - high > UNCLEAR)
+    high = max(high, most) if unknown or nothing else high
+    if unknown:
         return Estimate(math.nan, low, high, level, OVERLAP)
     kind = "of one class and labelled as another" if model.pairs else "wrong labels anywhere"
     return Estimate(model.wrong, low, high, level, f"profile likelihood, {kind}")

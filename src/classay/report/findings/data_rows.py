@@ -15,7 +15,7 @@ from ...arrays import Floats
 from ...auc import auc
 from ...data.checks.part_shift import Shift
 from ...data.checks.row_dependence import COLUMN, ORDER, Tie
-from ...data.checks.verdicts import UNDECIDED
+from ...data.checks.verdicts import NOTHING, UNDECIDED
 from ...intervals import Estimate, exact
 from ...learner.records.base import OutOfFold
 from ...learner.scores.comparison import EVENTS, difference_over_rows, nearly_constant, ranks_by_row
@@ -127,11 +127,9 @@ def suspected_labels(results: Results, judge: Judge) -> Outcome:
     # Rows that equal a row with another label are reported as such: nobody can know which label is wrong.
     named = int((~results.rows.contradicted_rows[results.measured[labels.listed]]).sum())
     listed, number = labels.listed.size, labels.number
-    if not labels.share.known:
-        outcome = "unknown_some" if listed else "unknown"
-        return say(outcome, "data", exact(listed, "count"), answer=labels.answer)
     if not listed:
-        return say("none", "data", exact(0, "count"), answer=labels.answer, most=number.high)
+        outcome = "none" if labels.verdict == NOTHING else "unknown"
+        return say(outcome, "data", exact(0, "count"), answer=labels.answer, most=labels.at_most)
     many = judge.widened(labels.share).low >= LEAST_SHARE and named >= max(3, math.ceil(LEAST_SHARE * rows))
     count = (
         f"About {number.value:,.0f} [{number.low:,.0f}, {number.high:,.0f}] of {rows:,} labels are wrong, by "
