@@ -20,8 +20,8 @@ from suspect_worlds import (
 
 import classay
 from classay.data.checks.near_rows import by_columns, by_nearest
-from classay.data.checks.quick_models import labelled_rows
-from classay.data.checks.row_dependence import _Candidate, _compared, _of_groups, _stretches
+from classay.data.checks.quick_models import labelled_rows, of_groups, stretches
+from classay.data.checks.row_dependence import _Candidate, _compared
 
 
 @pytest.mark.slow
@@ -118,14 +118,14 @@ def test_a_fall_by_hand():
 
 
 def test_samples_keep_what_belongs_together():
-    rows = _stretches(100_000, 5_000)
+    rows = stretches(100_000, 5_000)
     assert rows.size == 5_000
     assert (np.diff(rows) > 1).sum() == 49
     groups = np.repeat(np.arange(500), 4)
-    kept = _of_groups(groups, 0, 1_000)
+    kept = of_groups(groups, 0, 1_000)
     assert kept.size == 1_000
     assert (np.bincount(groups[kept])[np.unique(groups[kept])] == 4).all()
-    assert np.bincount(_of_groups(np.repeat([0, 1, 2], 900), 0, 1_000) // 900).tolist() == [333, 333, 333]
+    assert np.bincount(of_groups(np.repeat([0, 1, 2], 900), 0, 1_000) // 900).tolist() == [333, 333, 333]
 
 
 def test_nearest_rows_and_kin_by_hand():

@@ -27,6 +27,9 @@ from ...intervals import Estimate, around
 from ...splits import by_other_folds, sorted_by_class
 from ...tables.data import Data
 
+BLOCKS = 50
+"""Consecutive rows of a class are cut into this many blocks, which are dealt to folds: so blocks of every part of the
+file remain to train on, and what changes slowly along it does no harm."""
 FOLDS = 5
 TREES, TREES_OF_PARTS = 30, 60
 LEAST_EVENTS = 10
@@ -78,6 +81,27 @@ def even_sample(codes: Ints, most: int, seed: int) -> Ints:
     """At most so many rows, in order, as evenly over the classes as they allow."""
     by_class = sorted_by_class(codes, seeds.generator(seed, "even sample"))
     return np.sort(by_class[np.argsort(place_in_class(codes[by_class]), kind="stable")[:most]])
+
+
+def stretches(rows: int, most: int) -> Ints:
+    """All rows, or stretches of consecutive rows at even steps, one for each block."""
+    if rows <= most:
+        return np.arange(rows)
+    length = most // BLOCKS
+    starts = (np.arange(BLOCKS) * rows / BLOCKS).astype(np.int64)
+    return (starts[:, None] + np.arange(length)).ravel()
+
+
+def of_groups(groups: Ints, seed: int, most: int) -> Ints:
+    """All rows, or those of groups drawn at random until there are so many; of large groups, some rows."""
+    generator = seeds.generator(seed, "whole groups")
+    names, codes = np.unique(groups, return_inverse=True)
+    drawn = generator.permutation(groups.size)
+    rows = drawn[place_in_class(codes[drawn]) < max(most // min(names.size, BLOCKS), 1)] if drawn.size > most else drawn
+    order = generator.permutation(names.size)
+    sizes = np.bincount(codes[rows], minlength=names.size)[order]
+    chosen = order[: max(int(np.searchsorted(np.cumsum(sizes), most, side="right")), 1)]
+    return np.sort(rows[np.isin(codes[rows], chosen)])
 
 
 def place_in_class(codes: Ints) -> Ints:

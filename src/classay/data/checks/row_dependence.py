@@ -28,13 +28,16 @@ from ...splits import PerRow, fold_of_rows, sorted_by_class
 from ...tables.data import Data
 from .near_rows import by_columns, by_nearest, continuous_columns, near_blocks, scaled
 from .quick_models import (
+    BLOCKS,
     FOLDS,
     as_points,
     class_weights,
     even_sample,
     labelled_rows,
+    of_groups,
     place_in_class,
     predicted,
+    stretches,
     without,
 )
 from .verdicts import FOUND, NOTHING, UNDECIDED, Check, Looked
@@ -43,9 +46,6 @@ ORDER, COLUMN, NEAR = "file order", "column", "near rows"
 NEAREST, SUBJECT = "nearest row", "rows that belong together"
 SHOWN = 3
 """Candidates that are named where nothing can be decided."""
-BLOCKS = 50
-"""Consecutive rows of a class are cut into this many blocks, which are dealt to folds: so blocks of every part of the
-file remain to train on, and what changes slowly along it does no harm."""
 FEW = 8
 """Up to so many groups are left out one by one; more are dealt to folds. What few show holds for these groups alone."""
 FALL, LARGE, RELATIVE, COARSE = 0.03, 0.1, 0.25, 0.5
@@ -305,7 +305,7 @@ class _Search:
         blocks, fifths = ((place * number).astype(np.int64) for number in (max(min(BLOCKS, codes.size // 10), 5), 5))
         sorts = [name for name in X if _is_discrete(X[name]) and _sorts_file(_values(X[name]))]
         table = without(self.table, sorts if len(sorts) < X.shape[1] else [])
-        short = _Candidate(ORDER, ORDER, table, blocks, partial(_stretches, codes.size))
+        short = _Candidate(ORDER, ORDER, table, blocks, partial(stretches, codes.size))
         both = [short] if sorts or table.groups is not None else [short, replace(short, deal=fifths)]
         ties = [replace(tie, p_value=min(2 * tie.p_value, 1.0)) for tie in map(self._decided, both) if tie is not None]
         if ties:
@@ -327,7 +327,7 @@ class _Search:
                 self.skipped += [name] if 1 < sizes.size <= MOST_VALUES * len(X) else []
                 continue
             is_number = chosen is None and X[name].dtype.kind in "iuf" and not is_likely
-            sample = partial(_of_groups, values, self.seed)
+            sample = partial(of_groups, values, self.seed)
             candidate = _Candidate(COLUMN, name, without(self.table, [name]), values, sample, is_number=is_number)
             tie = self._quick(candidate)
             if tie is not None and tie.fall.high >= tie.relevant:
@@ -345,7 +345,7 @@ class _Search:
         columns = continuous_columns(values)
         if len(columns) > 1:
             groups = near_blocks(scaled(values[:, columns], self.seed), self.seed)
-            sample = partial(_of_groups, groups, self.seed)
+            sample = partial(of_groups, groups, self.seed)
             tie = self._decided(_Candidate(NEAR, NEAR, self.table.take(rows), groups, sample))
             self.ties += [] if tie is None else [tie]
 
@@ -462,27 +462,6 @@ def _within_classes(key: Ints, codes: Ints, seed: int) -> Ints:
     drawn = sorted_by_class(codes, seeds.generator(seed, "shuffle within classes"))
     shuffled[np.argsort(codes, kind="stable")] = key[drawn]
     return shuffled
-
-
-def _stretches(rows: int, most: int) -> Ints:
-    """All rows, or stretches of consecutive rows at even steps, one for each block."""
-    if rows <= most:
-        return np.arange(rows)
-    length = most // BLOCKS
-    starts = (np.arange(BLOCKS) * rows / BLOCKS).astype(np.int64)
-    return (starts[:, None] + np.arange(length)).ravel()
-
-
-def _of_groups(groups: Ints, seed: int, most: int) -> Ints:
-    """All rows, or those of groups drawn at random until there are so many; of large groups, some rows."""
-    generator = seeds.generator(seed, "whole groups")
-    names, codes = np.unique(groups, return_inverse=True)
-    drawn = generator.permutation(groups.size)
-    rows = drawn[place_in_class(codes[drawn]) < max(most // min(names.size, BLOCKS), 1)] if drawn.size > most else drawn
-    order = generator.permutation(names.size)
-    sizes = np.bincount(codes[rows], minlength=names.size)[order]
-    chosen = order[: max(int(np.searchsorted(np.cumsum(sizes), most, side="right")), 1)]
-    return np.sort(rows[np.isin(codes[rows], chosen)])
 
 
 def _united(one: Ints, other: Ints | None) -> Ints:
