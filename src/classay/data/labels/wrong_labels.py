@@ -30,6 +30,7 @@ from .label_model import (
     NearestRows,
     class_shares,
     fit_labels,
+    free_rates,
     interval_of_wrong,
     true_class,
 )
@@ -194,13 +195,17 @@ def wrong_labels(
     alone = Evidence(result, None, None)
     apart = fit_labels(alone.fitted_on(rows), codes[rows])
     seen, led, (distant,) = _posteriors(alone, [apart.parameters], apart.pattern, everything, codes)
-    one_way = [
-        _one_way(ahead[everything] < 0, other[everything], codes[everything], result.classes.size) / everything.size
-        for ahead, other in ((lead, likely), (led, seen))
-    ]
+    tables = [np.zeros((result.classes.size, result.classes.size)) for _ in range(2)]  # of rows that look like each
+    for table, ahead, other in zip(tables, (lead, led), (likely, seen)):
+        np.add.at(table, (np.where(ahead < 0, other, codes)[everything], codes[everything]), 1)
     rows_used = everything.size
     doubted = of_proportion(int((lead[everything] < 0).sum()), rows_used, level)
+    one_way = [_one_way(table) / rows_used for table in tables]
     wrong = _share(model, ends, apart, [*one_way, doubted.high], plausible, level)
+    if not wrong.known and not model.pairs:
+        # By pairs of classes, as if half of the rows that look like another class were labelled wrongly.
+        halved = np.append(model.parameters[:-1], 0.5)
+        _, _, (probability,) = _posteriors(evidence, [halved], free_rates(tables[0]), everything, codes)
     probability[~usable] = np.nan
     if wrong.low <= 0:
         np.maximum(most, lead < 0, out=most)  # any row that looks like another class may be one
@@ -267,14 +272,12 @@ def _share(
     return Estimate(model.wrong, low, high, level, f"profile likelihood, {kind}")
 
 
-def _one_way(doubted: Mask, likely: Ints, codes: Ints, classes: int) -> float:
+def _one_way(table: Floats) -> float:
     """How many labels may be wrong in one direction: rows that look like a class and are labelled as another, less
     those the other way round, with two standard errors, for the pairs in which the difference is larger than that.
 
     Where classes overlap, rows of both look like the other.
     """
-    table = np.zeros((classes, classes))
-    np.add.at(table, (likely[doubted], codes[doubted]), 1)
     more, error = table - table.T, 2 * np.sqrt(table + table.T)
     return float(np.where(more > error, more + error, 0.0).sum())
 
