@@ -72,7 +72,7 @@ def one(world, seed):
     return held | {
         "withheld": not w.share.known,
         "any": low <= wrong.sum() <= high,
-        "bias": w.number.value - wrong.sum(),
+        "bias": w.number.value - wrong.sum() if w.share.known else 0.0,
         "listed": w.listed.size,
         "false": int((~wrong[w.listed]).sum()),
         "planted": int(wrong.sum()),
@@ -83,7 +83,7 @@ def one(world, seed):
 def coverage(world, seeds):
     results = [one(world, seed) for seed in seeds]
     shares = (*ESTIMATES, "any", "bias", "false_share", "withheld")
-    rates = {name: float(np.nanmean([each[name] for each in results])) for name in shares}
+    rates = {name: float(np.mean([each[name] for each in results])) for name in shares}
     return rates | {name: sum(each[name] for each in results) for name in ("listed", "false", "planted")}
 
 
