@@ -183,7 +183,7 @@ def fit_labels(evidence: Floats, codes: Ints) -> LabelModel:
     symmetric = LabelModel(evidence, codes, best.x, even, float(best.fun))
     if classes > MOST_PAIRED or not symmetric.informative:
         return symmetric
-    free = _alternated(LabelModel(evidence, codes, starts[0], even, np.inf), _free_rates)
+    free = _alternated(LabelModel(evidence, codes, starts[0], even, np.inf), free_rates)
     paired = _alternated(replace(free, loss=np.inf), _paired_rates)
     gained = (symmetric.loss - paired.loss) / max(len(paired.pairs), 1)
     return paired if paired.pairs and gained > _bar(classes) else symmetric
@@ -213,11 +213,12 @@ def _alternated(model: LabelModel, rates: Callable[[Floats], Floats]) -> LabelMo
     return model
 
 
-def _free_rates(counts: Floats) -> Floats:
+def free_rates(counts: Floats) -> Floats:
     """Shares of each class with each wrong label, drawn a little to the mean."""
-    off = np.where(np.eye(len(counts), dtype=bool), 0.0, counts)
-    usual = off.sum() / counts.sum() / max(len(counts) - 1, 1)
-    return np.where(off > 0, (off + PRIOR * usual) / (counts.sum(axis=1, keepdims=True) + PRIOR), 0.0)
+    others = 1 - np.eye(len(counts))
+    usual = (others * counts).sum() / counts.sum() / max(len(counts) - 1, 1)
+    rates: Floats = others * (counts + PRIOR * usual) / (counts.sum(axis=1, keepdims=True) + PRIOR)
+    return rates
 
 
 def _paired_rates(counts: Floats) -> Floats:

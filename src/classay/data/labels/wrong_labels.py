@@ -30,6 +30,7 @@ from .label_model import (
     NearestRows,
     class_shares,
     fit_labels,
+    free_rates,
     interval_of_wrong,
     true_class,
 )
@@ -101,8 +102,9 @@ class WrongLabels(Check, unit="share, or probability that the label is wrong"):
 
     @property
     def at_most(self) -> float:
-        """The largest share of wrong labels that is possible, in any direction."""
-        return self.in_any_direction.high / self.probability.size
+        """The largest share of wrong labels that is possible, in any direction, and with rows that cannot be judged."""
+        unjudged = int(np.isnan(self.probability).sum())
+        return min(1.0, (self.in_any_direction.high + unjudged) / self.probability.size)
 
     def summary(self) -> dict[str, Estimate]:
         """The share of wrong labels, what it explains of the errors, and the likeliest rows."""
@@ -129,17 +131,12 @@ class WrongLabels(Check, unit="share, or probability that the label is wrong"):
     def answer(self) -> str:
         """Is my accuracy limited by the labels? One or two sentences."""
         if not self.share.known:
-            return (
-                f"Whether wrong labels limit the accuracy is {self.share.kind} (between {self.share.low:.0%} and "
-                f"{self.share.high:.0%} may be wrong)."
-            )
+            possible = f"between {self.share.low:.0%} and {self.share.high:.0%} may be wrong"
+            return f"Whether wrong labels limit the accuracy is {self.share.kind} ({possible})."
         limit = f"Labels that are wrong anywhere would alone limit the accuracy to {self.ceiling:.3f}."
         if self.errors:
             who = "the learner's" if "learner" in self.used else "the nearest class's"
-            limit += (
-                f" They explain {self.explained.value:.0%} [{self.explained.low:.0%}, {self.explained.high:.0%}] of "
-                f"{who} {self.errors} errors."
-            )
+            limit += f" They explain {self.explained:.0%} of {who} {self.errors} errors."
         if not self.unclear:
             return limit
         return (
@@ -185,8 +182,7 @@ def wrong_labels(
     rows = np.sort(rows[: max(LEAST_ROWS, CELLS // result.classes.size)])
     evidence = Evidence(result, shares, NearestRows.among(result.evidence, result.distance, everything))
     model = fit_labels(evidence.fitted_on(rows), codes[rows])
-    plausible = TWICE * chi2.ppf(level, 1)
-    ends = interval_of_wrong(model, plausible)
+    ends = interval_of_wrong(model, TWICE * chi2.ppf(level, 1))
     likely, lead, (cautious, most, probability) = _posteriors(
         evidence, (*ends, model.parameters), model.pattern, everything, codes
     )
@@ -194,13 +190,17 @@ def wrong_labels(
     alone = Evidence(result, None, None)
     apart = fit_labels(alone.fitted_on(rows), codes[rows])
     seen, led, (distant,) = _posteriors(alone, [apart.parameters], apart.pattern, everything, codes)
-    one_way = [
-        _one_way(ahead[everything] < 0, other[everything], codes[everything], result.classes.size) / everything.size
-        for ahead, other in ((lead, likely), (led, seen))
-    ]
+    tables = [np.zeros((result.classes.size, result.classes.size)) for _ in range(2)]  # of rows that look like each
+    for table, ahead, other in zip(tables, (lead, led), (likely, seen)):
+        np.add.at(table, (np.where(ahead < 0, other, codes)[everything], codes[everything]), 1)
     rows_used = everything.size
     doubted = of_proportion(int((lead[everything] < 0).sum()), rows_used, level)
-    wrong = _share(model, ends, apart, [*one_way, doubted.high], plausible, level)
+    one_way = [_one_way(table) / rows_used for table in tables]
+    wrong = _share(model, ends, apart, [*one_way, doubted.high], level)
+    if not wrong.known and not model.pairs:
+        # By pairs of classes, as if half of the rows that look like another class were labelled wrongly.
+        halved = np.append(model.parameters[:-1], 0.5)
+        _, _, (probability,) = _posteriors(evidence, [halved], free_rates(tables[0]), everything, codes)
     probability[~usable] = np.nan
     if wrong.low <= 0:
         np.maximum(most, lead < 0, out=most)  # any row that looks like another class may be one
@@ -238,12 +238,7 @@ def wrong_labels(
 
 
 def _share(
-    model: LabelModel,
-    ends: tuple[Floats, Floats],
-    apart: LabelModel,
-    hidden: Sequence[float],
-    plausible: float,
-    level: float,
+    model: LabelModel, ends: tuple[Floats, Floats], apart: LabelModel, hidden: Sequence[float], level: float
 ) -> Estimate:
     """ε with its interval; unknown where wrong labels cannot be told from overlap.
 
@@ -257,7 +252,7 @@ def _share(
     unexplained = not model.pairs and hidden[0] > high
     nothing, most = low <= 0, max(high, hidden[-1])
     if model.pairs or unexplained:
-        others = interval_of_wrong(apart, plausible)
+        others = interval_of_wrong(apart, TWICE * chi2.ppf(level, 1))
         low, high = min(low, float(others[0][-1])), max(high, float(others[1][-1]), *hidden[:2])
     unknown = high - low > TOO_WIDE or unexplained or (nothing and most - high > UNCLEAR)
     high = max(high, most) if unknown or nothing else high
@@ -267,14 +262,12 @@ def _share(
     return Estimate(model.wrong, low, high, level, f"profile likelihood, {kind}")
 
 
-def _one_way(doubted: Mask, likely: Ints, codes: Ints, classes: int) -> float:
+def _one_way(table: Floats) -> float:
     """How many labels may be wrong in one direction: rows that look like a class and are labelled as another, less
     those the other way round, with two standard errors, for the pairs in which the difference is larger than that.
 
     Where classes overlap, rows of both look like the other.
     """
-    table = np.zeros((classes, classes))
-    np.add.at(table, (likely[doubted], codes[doubted]), 1)
     more, error = table - table.T, 2 * np.sqrt(table + table.T)
     return float(np.where(more > error, more + error, 0.0).sum())
 
