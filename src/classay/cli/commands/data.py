@@ -183,7 +183,7 @@ def _text(name: str, parts: Results, sheets: dict[str, Sheet], findings: tuple[F
         yield rows_table(f"Confused most often by {by}", confused, most=10)
     yield sheet_table(sheets["hardest"])
     yield f"Labels: {parts.labels}"
-    yield sheet_table(sheets["suspects"]) if sheets["suspects"].rows else "No label is suspected."
+    yield sheet_table(sheets["suspects"]) if sheets["suspects"].rows else "No label is clear enough to be listed."
 
 
 def _text_of_model(check: ModelCheck, parts: Results) -> Iterator[Any]:

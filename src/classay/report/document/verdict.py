@@ -314,9 +314,7 @@ def _labels_in_words(results: Results) -> str:
     if not labels.share.known:
         return f"Whether wrong labels limit the accuracy is {labels.share.kind}."
     listed = labels.listed.size
-    look = (
-        f"{counted(listed, 'label')} {'is' if listed == 1 else 'are'} worth a look" if listed else "none is suspected"
-    )
+    look = f"{counted(listed, 'label')} {'is' if listed == 1 else 'are'} worth a look" if listed else "none is listed"
     limit = f"about {percent(labels.share)} of the labels are wrong"
     if not labels.errors:
         return f"Labels: {limit}; {look}."
