@@ -210,12 +210,8 @@ def _bound_rows(ranking: Ranking | NetworkQuality) -> list[Row]:
     return rows
 
 
-def _cosines_and_distributions(quality: NetworkQuality | FeatureQuality) -> alt.HConcatChart:
-    return theme.beside(class_cosines(quality), within_between(quality))
-
-
 FEATURES: Kinds = {
-    "both": _cosines_and_distributions,
+    "both": lambda quality: theme.beside(class_cosines(quality), within_between(quality)),
     "cosines": lambda quality: class_cosines(quality),
     "distributions": within_between,
 }
