@@ -96,7 +96,7 @@ def labelings_of_table(
         class_scores = class_scores[:, :, keep]
     elif scores:
         confidence = places.array(rows, scores[0])
-    first = np.unique(places.item, return_index=True)[1][keep]
+    first, items = np.unique(places.item, return_index=True)[1][keep], places.items[keep]
     used = [column for column in (truth, answer, item, run, variant, groups) if column is not None]
     unknown = np.full(places.shape[:2], np.nan)
     return Labelings(
@@ -112,7 +112,8 @@ def labelings_of_table(
             "source": PREDICTIONS,
             "variants": list(places.variants),
             "runs": list(places.runs),
-            "items": _plain_items(places.items[keep]),
+            # Whole numbers stay such.
+            "items": items.tolist() if items.dtype.kind in "iu" else [str(item) for item in items],
         },
         groups=None if groups is None else per_row(rows[groups].to_numpy()[first], rows=first.size).groups,
         scores=_kept_scores(class_scores, labels[:, :, keep], names),
@@ -145,12 +146,6 @@ def _filled_gaps(
         raise InputError("Every item lacks an answer in some run, so missing='drop' leaves nothing.")
     notes.append(f"{count} predictions are missing; {int((~keep).sum()):,} of {keep.size:,} items were left out.")
     return names, keep
-
-
-def _plain_items(items: NDArray[Any]) -> list[Any]:
-    """Names of items as JSON values: whole numbers stay such."""
-    numbers: list[Any] = items.tolist()
-    return numbers if items.dtype.kind in "iu" else [str(item) for item in items]
 
 
 # Columns of the table

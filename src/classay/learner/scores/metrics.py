@@ -314,7 +314,6 @@ class _Work:
         )
 
     def _able(self, chosen: list[str]) -> tuple[list[str], dict[str, str]]:
-        """Metrics that can be computed, and why others cannot."""
         able, skipped = [], {}
         for name in chosen:
             needs = needs_of(name)
@@ -333,7 +332,6 @@ class _Work:
         return able, skipped
 
     def _values(self, names: list[str]) -> Values:
-        """The metrics of these names."""
         values: Values = {}
         record, scores = self.record, self.scores
         if "accuracy" in names:
@@ -406,7 +404,6 @@ class _Work:
         return values, calibration(probabilities, outcomes, edges, of, self.level)
 
     def _by_class(self) -> Values:
-        """Recall and precision of each class."""
         names = [str(each) for each in self.record.classes.tolist()]
         values: Values = {f"recall[{name}]": self._recall(code) for code, name in enumerate(names)}
         return values | {f"precision[{name}]": self._precision(code) for code, name in enumerate(names)}

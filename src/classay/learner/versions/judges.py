@@ -322,8 +322,7 @@ def _rater(name: str, shares: Floats, runs: AnyInts, level: float) -> Rater:
 
 def _same_again(shares: Floats, runs: AnyInts) -> Floats:
     """How often two different runs agree at each item."""
-    same: Floats = (runs * (shares**2).sum(axis=1) - 1) / (runs - 1)
-    return same
+    return np.asarray((runs * (shares**2).sum(axis=1) - 1) / (runs - 1))
 
 
 def _agreement(shares: Floats, runs: AnyInts, level: float) -> tuple[int, Estimate, Estimate]:
