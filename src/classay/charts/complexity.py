@@ -174,6 +174,8 @@ def _thinned(end: float) -> list[float]:
 MOST_CLASSES = 25
 """With more classes than this, the most confused pairs are ranked instead."""
 PAIRS, PAIRS_WIDTH, PAIRS_STEP = 20, 260, 22
+PLACES = {"field": "place", "type": "ordinal", "axis": None, "scale": alt.Scale(paddingInner=0, paddingOuter=0)}
+"""Rows one below the other, by number."""
 CELL_TIPS = {"full": "label", "other": "nearest class", "rows_text": "rows"}
 
 
@@ -237,7 +239,7 @@ def _pairs(complexity: Complexity, counts: pd.DataFrame) -> alt.LayerChart:
     pairs = [pair | {"place": place} for place, pair in enumerate(_cells(worst, names))]
     most = max((pair["rows"] for pair in pairs), default=1)
     across = numbers("rows", field="rows", scale=alt.Scale(domain=[0, most]), tickMinStep=1, tickCount=5)
-    panel = Panel(across, _places(), PAIRS_WIDTH, PAIRS_STEP * max(len(pairs), 1))
+    panel = Panel(across, PLACES, PAIRS_WIDTH, PAIRS_STEP * max(len(pairs), 1))
     if not pairs:
         note = panel.mark("text", [{"text": "Every row is nearest to its own class."}], style="name", align="left",
                           x=0, y=None, text="text")  # fmt: skip
@@ -273,12 +275,6 @@ def _cells(counts: pd.DataFrame, names: dict[Any, str]) -> list[Row]:
     ]
 
 
-def _places() -> dict[str, Any]:
-    """Rows one below the other, by number."""
-    scale = alt.Scale(paddingInner=0, paddingOuter=0)
-    return {"field": "place", "type": "ordinal", "axis": None, "scale": scale}
-
-
 def _percent(share: float) -> str:
     """`12%`, `0.4%`, and `100%` only for all."""
     if 0 < share < 0.0095:
@@ -287,7 +283,6 @@ def _percent(share: float) -> str:
 
 
 def _counted(n: int, noun: str) -> str:
-    """`1 row`, `1,797 rows`."""
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
@@ -332,7 +327,7 @@ def _table(rows: list[Row]) -> alt.LayerChart:
     total, step = int(sum(widths) - SPACE), PICTURE + 8 if "image" in heads else STEP
     left, most = starts["complexity"] + 46, max(max(row["complexity"] for row in rows), 2 * EVEN)
     scale = alt.Scale(domain=[0, most], range=[left, left + BAR - 4], nice=False)
-    panel = Panel(numbers(scale=scale), _places(), total, alt.Step(step))
+    panel = Panel(numbers(scale=scale), PLACES, total, alt.Step(step))
     tips = {"row": "row", "full_label": "label", "full_nearest": "looks like", "figure": "complexity"}
     tips |= {"distances": "distance", "verdict": "so"} | ({"full_text": "text"} if "text" in heads else {})
     fill = alt.condition("datum.wrong", alt.value(WRONG), alt.value(RIGHT))

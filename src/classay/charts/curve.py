@@ -63,7 +63,7 @@ def accuracy_chart(
     beyond = {name: joined(curve, (ahead or {}).get(name, ())) for name, curve in curves.items()}
     sizes = [k for path in (*beyond.values(), asked) for k, _ in path]
     most = max([*sizes, *(curve.n_classes for curve in curves.values())])
-    panel = _accuracies(most, what)
+    panel = Panel(classes_axis(most, what), _shares("accuracy"), *SIZE)
     named = dict(zip(curves, labels(list(curves))))
 
     def rows_of(what: str, paths: Mapping[str, Path]) -> list[Row]:
@@ -73,7 +73,8 @@ def accuracy_chart(
             for k, each in paths[name]
         ]
 
-    seen, later = rows_of(OBSERVED, {name: _observed(curve) for name, curve in curves.items()}), rows_of(AHEAD, beyond)
+    observed = {name: [(k, curve.at(k)) for k in drawn_sizes(1, curve.n_classes)] for name, curve in curves.items()}
+    seen, later = rows_of(OBSERVED, observed), rows_of(AHEAD, beyond)
     again = rows_of(AGAIN, {name: [(one.k, one.accuracy) for one in curve.retrained] for name, curve in curves.items()})
     short = list(named.values())
     tips = {"decoder": "decoder", "what": "line", "classes": "classes", "value_text": "accuracy"}
@@ -103,10 +104,6 @@ def accuracy_chart(
     return chart
 
 
-def _observed(curve: Curve) -> list[tuple[int, Estimate]]:
-    return [(k, curve.at(k)) for k in drawn_sizes(1, curve.n_classes)]
-
-
 def joined(curve: Curve, path: Path) -> list[tuple[int, Estimate]]:
     """A path beyond a curve, from the end of the curve unless the path begins above it, as a forecast may."""
     begins_above = bool(path) and path[0][1].known and path[0][1].value > curve.accuracy[-1]
@@ -117,11 +114,6 @@ def joined(curve: Curve, path: Path) -> list[tuple[int, Estimate]]:
 def at(k: float, accuracy: Estimate) -> Row:
     """A row of a curve. Without a value it has only its interval."""
     return {"k": k, "classes": f"{k:,}", **interval(accuracy, 0.0, 1.0)}
-
-
-def _accuracies(most: int, what: str = "classes") -> Panel:
-    """The panel of accuracy over the number of classes."""
-    return Panel(classes_axis(most, what), _shares("accuracy"), *SIZE)
 
 
 def _shares(title: str) -> Axis:
@@ -311,7 +303,6 @@ def classes_axis(most: int, what: str = "classes") -> Axis:
 
 
 def _ticks(most: int, width: float) -> tuple[list[int], list[int]]:
-    """All ticks, and those that are labelled."""
     decades = math.log10(max(most, 2))
     room = width / decades
     powers = [10**power for power in range(math.floor(decades + 1e-9) + 1)]

@@ -80,8 +80,7 @@ def _order(matrix: NDArray[np.float64]) -> list[int]:
     apart = np.clip(1 - (matrix + matrix.T) / 2, 0, None)
     np.fill_diagonal(apart, 0)
     tree = hierarchy.linkage(squareform(apart, checks=False), "average", optimal_ordering=True)
-    order: list[int] = hierarchy.leaves_list(tree).tolist()
-    return order
+    return list(hierarchy.leaves_list(tree).tolist())
 
 
 # Counts of cosines, one histogram per kind of pair, below each other on the same axis.
@@ -210,12 +209,8 @@ def _bound_rows(ranking: Ranking | NetworkQuality) -> list[Row]:
     return rows
 
 
-def _cosines_and_distributions(quality: NetworkQuality | FeatureQuality) -> alt.HConcatChart:
-    return theme.beside(class_cosines(quality), within_between(quality))
-
-
 FEATURES: Kinds = {
-    "both": _cosines_and_distributions,
+    "both": lambda quality: theme.beside(class_cosines(quality), within_between(quality)),
     "cosines": lambda quality: class_cosines(quality),
     "distributions": within_between,
 }

@@ -339,12 +339,8 @@ def by_size_chart(curve: OrientationBySize, plugin: bool = False) -> alt.LayerCh
     return lines_chart(lines, "points", panel, (title, how), behind)
 
 
-def _bias_and_expressivity(orientation: Orientation, plugin: bool = False) -> alt.HConcatChart:
-    return theme.beside(bias_chart(orientation), expressivity_chart(orientation, plugin=plugin))
-
-
 ORIENTATION: Kinds = {
-    "both": _bias_and_expressivity,
+    "both": lambda one, plugin=False: theme.beside(bias_chart(one), expressivity_chart(one, plugin=plugin)),
     "bias": bias_chart,
     "expressivity": expressivity_chart,
     "plane": plane_chart,

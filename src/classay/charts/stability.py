@@ -22,26 +22,38 @@ from .style.theme import Row, cut, estimate_text, figure, interval, labels, prin
 # One learner: its figures beside the distribution of agreement over points.
 
 
-NEW_DATA = "; new data: for other data of the same source and size"
-
-
 def stability_figures(stability: Stability) -> alt.LayerChart:
     """Draw stability, kappa, accuracy and the agreement on one subset, with intervals for these and for new data."""
-    new_data = stability.stability_new_data.known and stability.pairs != FRESH
-    return figures_chart(
-        {
-            "stability": stability.stability,
-            **({"stability, new data": stability.stability_new_data} if new_data else {}),
-            "kappa": stability.kappa,
-            "same subset": stability.same_subset,
-            "accuracy": stability.accuracy,
-            **({"accuracy, new data": stability.accuracy_new_data} if new_data else {}),
-        },
+    figures = {
+        "stability": stability.stability,
+        "stability, new data": stability.stability_new_data,
+        "kappa": stability.kappa,
+        "same subset": stability.same_subset,
+        "accuracy": stability.accuracy,
+        "accuracy, new data": stability.accuracy_new_data,
+    }
+    return _figures(
+        stability,
+        figures,
         "agreement, accuracy",
-        f"{cut(stability.learner)}: two refits agree on {stability.stability.value:.1%}",
-        f"Stability: agreement of refits on {stability.pairs}, on {stability.n_points:,} {cut(stability.on)}; "
-        f"kappa: beyond chance; same subset: refits on the same rows. "
-        f"Lines: {stability.stability.level:.0%} intervals, for these rows{NEW_DATA if new_data else ''}.",
+        f"agree on {stability.stability.value:.1%}",
+        "Stability: agreement of refits",
+        "kappa: beyond chance; same subset: refits on the same rows",
+    )
+
+
+def _figures(
+    stability: Stability | RegressionStability, figures: dict[str, Estimate], axis: str, title: str, of: str, also: str
+) -> alt.LayerChart:
+    """The figures of a learner, those for new data only where they differ from the others."""
+    new_data = stability.stability_new_data.known and stability.pairs != FRESH
+    about = "; new data: for other data of the same source and size" if new_data else ""
+    return figures_chart(
+        {name: estimate for name, estimate in figures.items() if new_data or not name.endswith("new data")},
+        axis,
+        f"{cut(stability.learner)}: two refits {title}",
+        f"{of} on {stability.pairs}, on {stability.n_points:,} {cut(stability.on)}; {also}. "
+        f"Lines: {stability.stability.level:.0%} intervals, for these rows{about}.",
     )
 
 
@@ -60,22 +72,16 @@ def agreement_histogram(stability: Stability) -> alt.LayerChart:
 
 def regression_figures(stability: RegressionStability) -> alt.LayerChart:
     """Draw agreement within the tolerance, concordance and R², with their intervals."""
-    new_data = stability.stability_new_data.known and stability.pairs != FRESH
-    return figures_chart(
-        {
-            "within tolerance": stability.stability,
-            **({"the same, new data": stability.stability_new_data} if new_data else {}),
-            "concordance": stability.concordance,
-            "same subset": stability.same_subset,
-            "R²": stability.r2,
-        },
-        "agreement, R²",
-        f"{cut(stability.learner)}: two refits are within {figure(stability.tolerance)} on "
-        f"{stability.stability.value:.1%}",
-        f"Refits on {stability.pairs}, on {stability.n_points:,} {cut(stability.on)}; same subset: within the "
-        f"tolerance, for refits on the same rows. Lines: {stability.stability.level:.0%} intervals, for these rows"
-        f"{NEW_DATA if new_data else ''}.",
-    )
+    figures = {
+        "within tolerance": stability.stability,
+        "the same, new data": stability.stability_new_data,
+        "concordance": stability.concordance,
+        "same subset": stability.same_subset,
+        "R²": stability.r2,
+    }
+    title = f"are within {figure(stability.tolerance)} on {stability.stability.value:.1%}"
+    also = "same subset: within the tolerance, for refits on the same rows"
+    return _figures(stability, figures, "agreement, R²", title, "Refits", also)
 
 
 def spread_histogram(stability: RegressionStability) -> alt.LayerChart:

@@ -383,5 +383,4 @@ def words_for(written: str, texts: list[str]) -> str:
 
 
 def _dated(texts: list[str], written: str) -> Mask:
-    known: Mask = ~np.isnat(dates_of(texts, written))
-    return known
+    return np.asarray(~np.isnat(dates_of(texts, written)))

@@ -457,7 +457,6 @@ def _like_frame(first: pd.DataFrame, X: pd.DataFrame, argument: str) -> pd.DataF
 
 
 def _stacked(X: Any, X_test: Any) -> Any:
-    """Both tables as one."""
     if is_sparse(X):
         stack: Any = sparse.vstack
         return stack([X, X_test], format="csr")

@@ -228,7 +228,6 @@ def _check_columns(text: str, used: Iterable[str], columns: Iterable[str]) -> No
 
 
 def _part_name(node: ast.AST) -> str:
-    """The name of a part that is not allowed."""
     names = {
         "Call": "a call",
         "Attribute": "a dot",

@@ -157,7 +157,6 @@ def read_table(
 
 
 def _with_source(data: Data, source: Source) -> Data:
-    """The same rows with how they were read."""
     audit, notes = source.audit, source.notes  # the audit has the columns that are constant
     return replace(data, name=audit.source, notes=notes, as_read=audit, text=source.text, positions=source.positions)
 
@@ -204,7 +203,6 @@ def _checked_frame(name: str, loaded: LoadedTable) -> pd.DataFrame:
 def _labelled_rows(
     name: str, loaded: LoadedTable, named: Roles, like: Data | Source | None, optional: frozenset[str]
 ) -> Source:
-    """Split columns into features, labels and the rest, and check them."""
     frame = _checked_frame(name, loaded)
     roles = _existing(name, frame, loaded, named, optional, like)
     target = _target_of(name, frame, roles)
@@ -401,7 +399,6 @@ def _number_target(column: pd.Series[Any], loaded: LoadedTable, like: Data | Sou
 def _with_uses(
     name: str, frame: pd.DataFrame, columns: dict[str, ColumnAudit], roles: Roles, like: Data | Source | None
 ) -> dict[str, ColumnAudit]:
-    """Every column with what it is used for."""
     used = {column: replace(columns[column], use=role) for role, column in roles.named() if role != "drop"}
     # Not even looked at, so that users can drop what cannot be read.
     used |= {column: ColumnAudit(column, kinds.CATEGORY, ASKED, LEFT_OUT) for column in roles.drop}

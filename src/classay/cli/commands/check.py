@@ -76,7 +76,6 @@ def command(
 
 
 def _first_check_file(report: Path, target: Path, force: bool, output: options.Output) -> Outcome:
-    """Write a check file with gates that a first report passes."""
     path = ready(target, force, (".toml",))
     beside = os.path.relpath(report.expanduser().resolve(), path.resolve().parent)
     write(path, first_gates(open_report(report), Path(beside).as_posix()))
@@ -115,7 +114,6 @@ def _report(
 
 
 def _on_predictions(check: CheckFile) -> tuple[Report, list[str], Paired]:
-    """The report on a file of predictions."""
     given = dict(check.predictions)
     file, groups = given.pop("file"), given.pop("groups", None)
     for key in ("prediction", "score"):

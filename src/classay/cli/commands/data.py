@@ -202,7 +202,6 @@ def _text_of_model(check: ModelCheck, parts: Results) -> Iterator[Any]:
 
 
 def _predicted(parts: Results) -> Any:
-    """The model's predictions, if there is a model."""
     return next((held.classes[held.labels] for held in parts.predicted.values()), None)
 
 

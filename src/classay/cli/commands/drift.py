@@ -132,7 +132,6 @@ def _read_batch(file: str, reference: Data, numbers: bool) -> Data:
 
 
 def _refuse_another(saved: DriftMonitor, wanted: DriftMonitor, reference: Data, state: Path) -> None:
-    """Refuse a saved monitor with another reference or other settings."""
     if not saved.knows(reference.X, reference.y):
         raise expect.InputError(
             f"{state} was saved with another reference than {reference.name}. Use the same reference, or another "

@@ -21,7 +21,7 @@ from ...learner.record import record
 from ...learner.records.labelings import Labelings
 from ...learner.scores.metrics import Metrics, metrics
 from ...learner.scores.retrain_change import retraining
-from ...learner.scores.score_variance import ScoreVariance, score_variance
+from ...learner.scores.score_variance import score_variance
 from ...learner.scores.scorers import ALL, LABELS, needs_of
 from ...learner.scores.threshold import costs_of
 from ...learner.stability.disagreement import DisagreementRegions
@@ -88,7 +88,8 @@ def command(
     def measure(name: str, labelings: Labelings) -> Sections:
         if needs_scores and labelings.scores is None:
             labelings.scored()  # says what is missing
-        repeatable, variance = stability(labelings), _variance(labelings)
+        probable = labelings.scores is not None and labelings.scores.probabilities and len(labelings.labels) > 2
+        repeatable, variance = stability(labelings), score_variance(labelings) if probable else None
         return {
             "orientation": orientation(labelings, holdout_size, holdouts, effort.seed) if varied else None,
             "stability": repeatable,
@@ -153,12 +154,6 @@ def _regions(
     except expect.InputError as too_little:
         output.say(f"{repeatable.learner}: no regions. {too_little}")
         return None
-
-
-def _variance(labelings: Labelings) -> ScoreVariance | None:
-    scores = labelings.scores
-    known = scores is not None and scores.probabilities and len(labelings.labels) > 2
-    return score_variance(labelings) if known else None
 
 
 def _text(
@@ -226,17 +221,13 @@ def _spread(row: Sections) -> dict[str, Any]:
 
 
 def _draw(sections: dict[str, Sections], distances: Kinship | None, comparison: StabilityTable) -> dict[str, Any]:
-    """Charts of all learners, and numbered charts of each."""
     by_name: dict[str, Any] = {"stability": comparison.plot()}
     orientations = [row["orientation"] for row in sections.values() if row["orientation"] is not None]
-    if orientations:
-        by_name["bias"] = drawing.bias_chart(*orientations)
-        by_name["expressivity"] = drawing.expressivity_chart(*orientations)
-        by_name["plane"] = drawing.plane_chart(*orientations)
+    shared = {"bias": "bias_chart", "expressivity": "expressivity_chart", "plane": "plane_chart"}
+    by_name |= {name: getattr(drawing, chart)(*orientations) for name, chart in shared.items() if orientations}
     if distances is not None:
-        by_name["kinship"] = drawing.kinship_heatmap(distances)
-        by_name["kinship_map"] = drawing.kinship_map(distances)
-        by_name["kinship_dendrogram"] = drawing.kinship_dendrogram(distances)
+        kinships = {"kinship": "heatmap", "kinship_map": "map", "kinship_dendrogram": "dendrogram"}
+        by_name |= {name: distances.plot(kind=kind) for name, kind in kinships.items()}
     for number, row in enumerate(sections.values(), 1):
         measured = row["metrics"]
         kinds = ["spread", "confusion", *(["calibration"] if measured.calibration is not None else [])]

@@ -173,7 +173,6 @@ def _measure(
     test_set: LabelledRows | None = None,
     store: Store | None = None,
 ) -> Measured:
-    """Load one network, walk, and measure it."""
     began = time.monotonic()
     loaded = load_network(path, **load)
     for note in loaded.notes:

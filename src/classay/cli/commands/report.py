@@ -111,7 +111,6 @@ def command(
 
 
 def _on_predictions(rows: options.Rows, columns: Predictions, seed: int, output: options.Output) -> Report:
-    """A report on a file of predictions, without any learner."""
     table = columns.table(rows.data, rows.groups)
     items, variants = f"{table.truth.size:,} items", expect.counted(len(table.variants), "variant")
     output.say(f"{rows.data}: {items}, {variants}, {expect.counted(len(table.runs), 'run')}.")
@@ -160,7 +159,6 @@ def text_of_report(report: Report) -> Iterator[Text]:
 
 
 def _save_preliminary(report: Report, paths: list[Path], output: options.Output) -> None:
-    """Write the files after a round; the next one replaces them."""
     names = expect.shown([str(report.save(path, force=True)) for path in paths], 4)
     output.say(f"Saved {names}: preliminary, after {report.settings['preliminary']}; it will be rewritten.")
 

@@ -80,7 +80,6 @@ def _unfinished(contents: Inventory, entry: StoreEntry) -> dict[str, Any]:
 
 
 def _run(entry: StoreEntry, of: str) -> dict[str, Any]:
-    """One line of the list."""
     about = entry.about
     data = about.get("data") or {}
     name = (about.get("learner") or {}).get("name") or about.get("network") or entry.header["kind"]

@@ -141,7 +141,6 @@ def _weights(text: str | None) -> dict[str, float] | None:
 
 
 def _text(sweeps: dict[str, Sweep], weights: dict[str, float] | None, prefer: str) -> Iterator[Any]:
-    """A paragraph and a table for each learner."""
     for swept in sweeps.values():
         yield str(swept)
         if (weights is not None or prefer != "smallest") and len(swept.values) > 1:
@@ -180,7 +179,6 @@ def _as_json(swept: Sweep, weights: dict[str, float] | None, prefer: str) -> dic
 
 
 def _draw(sweeps: dict[str, Sweep]) -> dict[str, Any]:
-    """The charts of each learner, numbered."""
     by_name: dict[str, Any] = {}
     for number, swept in enumerate(sweeps.values(), 1):
         kinds = ["bias", "entropy", "accuracy", "shares", "bounds"] if len(swept.parameters) == 1 else ["map"]

@@ -56,8 +56,7 @@ class Target:
 
     def alike(self, one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
         """Where the predictions of two concepts are alike."""
-        near: NDArray[np.bool_] = np.abs(one - other) <= self.tolerance if self.classes is None else one == other
-        return near
+        return np.asarray(np.abs(one - other) <= self.tolerance if self.classes is None else one == other)
 
     def worth(self, blocks: float) -> float:
         """How many independent batches a reference of so many blocks is worth in `p_value`: (blocks − 1)/2 of numbers.
@@ -212,8 +211,7 @@ class Calibration:
         rows = self.size * self.blocks
         wrong = (1 - float(self.quality.mean())) * rows
         chances = stats.betabinom.pmf(np.arange(self.size + 1), self.size, wrong + 1, max(rows - wrong, 0.5))
-        tails: Floats = np.cumsum(chances[::-1])[::-1]
-        return tails
+        return np.asarray(np.cumsum(chances[::-1])[::-1])
 
     def usual(self, figure: str, level: float = 0.95) -> Estimate:
         """Mean of a figure over blocks, and the range that contains a share `level` of them."""

@@ -285,7 +285,6 @@ class DriftMonitor:
         return monitor
 
     def _target(self, values: NDArray[Any]) -> Target:
-        """What the target of the reference is."""
         if not self._of_numbers:
             return Target(np.unique(values))
         return Target(None, tolerance_for(values, self.tolerance), float(values.std()))
@@ -320,8 +319,7 @@ class DriftMonitor:
             raise KeyboardInterrupt
         for failure in outcome.failures.values():
             raise InputError(f"{self.name} failed: {failure.message}{checks.advice(bench.X, failure.message)}")
-        answers: NDArray[Any] = outcome.results[0]
-        return answers
+        return np.asarray(outcome.results[0])
 
     def _calibrated(self, size: int) -> Calibration:
         """What chance does at a batch size; estimated once."""

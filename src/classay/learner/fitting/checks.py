@@ -202,7 +202,6 @@ def prepare(
 
 
 def _with_folds(setup: Setup, scheme: Folds) -> Setup:
-    """The setup with the fits of cross-validation."""
     samples = scheme.samples(setup.X, setup.y, setup.codes, setup.per_row, setup.seed)
     points = [sample.points for sample in samples if sample.points is not None]
     test = np.unique(np.concatenate(points))

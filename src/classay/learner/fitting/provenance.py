@@ -70,7 +70,6 @@ def of_learner(setup: Setup, learner: Any, name: str | None) -> dict[str, Any]:
 
 
 def _described_scheme(setup: Setup) -> dict[str, Any]:
-    """Kind and settings of the scheme, as JSON."""
     scheme, samples = setup.scheme, setup.samples
     if isinstance(scheme, Folds):
         points = [setup.points(sample) for sample in samples]
@@ -104,8 +103,7 @@ def address(about: dict[str, Any], time_limit: float | None) -> dict[str, Any]:
 
 def parameters(learner: Any) -> dict[str, Any]:
     """Class, version and parameters of a learner, as JSON."""
-    values: dict[str, Any] = _value(learner)
-    return values
+    return dict(_value(learner))
 
 
 def differences(saved: Any, now: Any, name: str = "") -> Iterator[str]:
@@ -184,7 +182,6 @@ def _value(value: Any) -> Any:
 
 
 def _address(value: Any) -> str:
-    """Module and name of a class or function."""
     return f"{value.__module__}.{value.__qualname__}"
 
 

@@ -163,7 +163,6 @@ def _share(size: int, n_classes: int, h: int) -> float:
 
 
 def _labelings(target: Any, classes: NDArray[Any], h: int) -> set[tuple[int, ...]]:
-    """The labelings of a collection, as codes."""
     codes = {label: code for code, label in enumerate(classes.tolist())}
     example = tuple(classes.tolist()[place % len(classes)] for place in range(h))
     expected = (

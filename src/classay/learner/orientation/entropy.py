@@ -52,8 +52,7 @@ def plugin_overall(counts: Counts) -> Floats:
     """Plain H(P_D) in bits of every holdout: (M,)."""
     everything = counts.n_subsets * counts.n_refits
     surprise = counts.sum_by_subset(-counts.count / everything * np.log2(counts.total / everything))
-    bits: Floats = surprise.sum(axis=1)
-    return bits
+    return np.asarray(surprise.sum(axis=1))
 
 
 def jackknife_overall(counts: Counts) -> Floats:
@@ -65,8 +64,7 @@ def jackknife_overall(counts: Counts) -> Floats:
     everything = n_subsets * refits
 
     def t_log_t(t: NDArray[np.integer]) -> Floats:
-        values: Floats = t * np.log2(np.maximum(t, 1))
-        return values
+        return np.asarray(t * np.log2(np.maximum(t, 1)))
 
     # H without subset k = log2(N − R) − Σ t log2 t / (N − R), t the totals without it.
     change = counts.sum_by_subset(t_log_t(counts.total - counts.count) - t_log_t(counts.total))
@@ -196,8 +194,7 @@ class _Mixture:
 
 
 def p_log_p(p: Floats) -> Floats:
-    values: Floats = -p * np.log2(np.where(p > 0, p, 1))
-    return values
+    return np.asarray(-p * np.log2(np.where(p > 0, p, 1)))
 
 
 def binary_entropy(q: Floats) -> Floats:
@@ -317,8 +314,7 @@ def _bins(refits: int) -> Floats:
     half = np.unique(np.floor(np.geomspace(1, max(refits / 2, 1), 6)).astype(int))
     edges = np.union1d(half, refits + 1 - half)
     bin_of = np.searchsorted(edges, np.arange(1, refits + 1), side="right") - 1
-    member: Floats = (bin_of == np.arange(len(edges))[:, None]).astype(float)
-    return member
+    return np.asarray((bin_of == np.arange(len(edges))[:, None]).astype(float))
 
 
 # Which labelings of a holdout occur, how often, and in which subsets: counted, never enumerated.
@@ -377,8 +373,7 @@ class Counts:
         seen, once, twice = (
             np.bincount(of[chosen], minlength=self.n_holdouts) for chosen in (subsets > 0, subsets == 1, subsets == 2)
         )
-        labelings: Floats = seen + once * (once - 1) / (2 * (twice + 1))
-        return labelings
+        return np.asarray(seen + once * (once - 1) / (2 * (twice + 1)))
 
     def sum_by_subset(self, values: Floats) -> Floats:
         """Add up values of cells within each holdout and subset: (M, K)."""

@@ -185,12 +185,8 @@ def _common(labelings: Any) -> tuple[tuple[str, ...], list[NDArray[np.integer]],
     first = records[0]
     for name, other in labelings.items():
         expect_record(other, f"labelings[{name!r}]")
-        same = (
-            np.array_equal(first.classes, other.classes)
-            and np.array_equal(first.truth, other.truth)
-            and np.array_equal(first.test_rows, other.test_rows)
-        )
-        if not same:
+        parts = ("classes", "truth", "test_rows")
+        if not all(np.array_equal(getattr(first, part), getattr(other, part)) for part in parts):
             raise expect.InputError(
                 f"{name!r} was recorded on other test points or classes than {next(iter(labelings))!r}; kinship "
                 "compares predictions on the same points. Record both with the same data, test_size and random_state."
@@ -291,13 +287,11 @@ UNITS: dict[str, Callable[[Floats], Floats]] = {
 
 def _lost(variance: Floats, mean: Floats) -> Floats:
     """By how much the entropy of a mean distribution is too low, in bits, to first order."""
-    bits: Floats = (variance / np.where(mean > 0, mean, 1)).sum(axis=-1) / (2 * math.log(2))
-    return bits
+    return np.asarray((variance / np.where(mean > 0, mean, 1)).sum(axis=-1) / (2 * math.log(2)))
 
 
 def _entropy(shares: Floats) -> Floats:
-    bits: Floats = p_log_p(shares).sum(axis=-1)
-    return bits
+    return np.asarray(p_log_p(shares).sum(axis=-1))
 
 
 def _arranged(distances: Floats) -> dict[str, Any]:

@@ -357,7 +357,6 @@ def _sizes(holdout_size: Iterable[int]) -> list[int]:
 
 
 def _by_size(record: Labelings, held: HoldoutLabels, sizes: list[int]) -> OrientationBySize:
-    """The three entropies at each number of points."""
     by_size = {size: held.first(size) for size in sorted({1, *sizes})}
     measured = {size: parts(of_size) for size, of_size in by_size.items()}
     plugin = {size: plugin_orientation(by_size[size]) for size in sizes}

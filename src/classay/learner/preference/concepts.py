@@ -282,8 +282,7 @@ def _is_number(value: Any) -> bool:
 def _root(matrix: Floats) -> Floats:
     """A square root of a correlation matrix, even if it is singular."""
     values, vectors = np.linalg.eigh(matrix)
-    root: Floats = vectors * np.sqrt(np.maximum(values, 0.0))
-    return root
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
 # `agreement`: how often two concepts predict the same; exact where the attribute space is small and discrete.

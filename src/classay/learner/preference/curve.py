@@ -143,8 +143,7 @@ def spread(count: int, window: tuple[float, float] | None = None) -> Floats:
 
 def _pieces(p: float | Floats, knots: Floats) -> Floats:
     """How much of each piece lies below p, from 0 to 1."""
-    pieces: Floats = np.clip((np.asarray(p)[..., None] - knots[:-1]) / np.diff(knots), 0.0, 1.0)
-    return pieces
+    return np.asarray(np.clip((np.asarray(p)[..., None] - knots[:-1]) / np.diff(knots), 0.0, 1.0))
 
 
 def _fit(columns: Floats, counts: Floats, means: Floats, heights: Floats, offset: float = 0.0) -> tuple[Floats, float]:

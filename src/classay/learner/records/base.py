@@ -232,8 +232,7 @@ class Refits(ABC):
         if self.predicted is not None:
             return np.stack([own[:, asked].mean(axis=1) for own, asked in zip(values, self.predicted)])
         if not self.two_fold:
-            means: Floats = values.mean(axis=2)
-            return means
+            return np.asarray(values.mean(axis=2))
         others = [~np.isin(self.test_rows, rows) for rows in self.train_rows]
         return np.stack([own[:, unseen].mean(axis=1) for own, unseen in zip(values, others)])
 
@@ -243,11 +242,8 @@ class Refits(ABC):
         figures |= {"seconds": self.seconds} | ({} if self.complexity is None else {"complexity": self.complexity})
         columns = {name: values.ravel() for name, values in figures.items()}
         frame = pd.DataFrame({"subset": subset, "refit": refit, **columns})
-        errors = pd.DataFrame(
-            [(failure.subset, failure.refit, failure.error) for failure in self.failures],
-            columns=["subset", "refit", "error"],
-        ).astype({"subset": int, "refit": int})
-        return frame.merge(errors, on=["subset", "refit"], how="left")
+        errors = pd.DataFrame(list(self.failures), columns=["subset", "refit", "error"])
+        return frame.merge(errors.astype({"subset": int, "refit": int}), on=["subset", "refit"], how="left")
 
     def save(self, path: str | Path) -> Path:
         """Write the record to one file that `classay.load` reads: arrays and a JSON header, no pickle."""

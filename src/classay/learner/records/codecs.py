@@ -45,8 +45,7 @@ class LabelCodec:
 
     def known(self, stored: NDArray[Any]) -> NDArray[np.bool_]:
         """Which stored predictions are not missing."""
-        there: NDArray[np.bool_] = stored != MISSING
-        return there
+        return np.asarray(stored != MISSING)
 
     def fit_quality(self, answered: NDArray[Any], truth: NDArray[Any], times: NDArray[np.integer]) -> float:
         """How well a refit predicts its own training rows, each counted as often as it was drawn."""
@@ -79,8 +78,7 @@ class NumberCodec:
         return stored.dtype.kind == "f" and not np.isinf(stored).any()
 
     def known(self, stored: NDArray[Any]) -> NDArray[np.bool_]:
-        there: NDArray[np.bool_] = ~np.isnan(stored)
-        return there
+        return np.asarray(~np.isnan(stored))
 
     def fit_quality(self, answered: NDArray[Any], truth: NDArray[Any], times: NDArray[np.integer]) -> float:
         return float(np.sqrt(np.average((answered - truth) ** 2, weights=times)))

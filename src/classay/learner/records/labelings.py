@@ -97,12 +97,16 @@ class Labelings(Refits):
                 "`deterministic` is True, but refits on the same subset differ in `labels`. Leave it out: differences "
                 "between refits are the learner's stochasticity."
             )
-        probing = None if probe_labels is None else _probing(probe_labels, probes, answers)
-        if probing is None and probes is not None:
+        probing = None
+        if probe_labels is not None:
+            probing = base.of_probes(_array(probe_labels, "probe_labels"), "probe_labels", probes, answers)
+            _same_words(probing, "probe_labels", answers, "labels")
+        elif probes is not None:
             raise InputError("`probes` are given without `probe_labels`; the predictions on them are needed too.")
         observed = [truth, np.unique(answers)] + ([] if probing is None else [np.unique(probing)])
         occurring = np.unique(np.concatenate(observed))
-        known = occurring if classes is None else np.unique(_array(classes, "classes"))
+        order = None if classes is None else _array(classes, "classes")
+        known = occurring if order is None else np.unique(order)
         strange = np.setdiff1d(occurring, known)
         if strange.size:
             raise InputError(f"`classes` lacks {shown(strange, 4)}, which `labels` or `y_true` have. Add them.")
@@ -110,7 +114,6 @@ class Labelings(Refits):
             raise InputError(f"There is 1 class ({known[0].item()!r}) in `labels` and `y_true`; at least 2 are needed.")
         unknown = np.full(answers.shape[:2], np.nan)
         codes = LabelCodec(known)
-        order = None if classes is None else _array(classes, "classes")
         if order is not None and order.size != known.size:
             order = None  # repeated, so they do not name columns
         scored = None if scores is None else scores_from_arrays(scores, "scores", answers, known, order, score_kind)
@@ -414,10 +417,3 @@ def _same_words(one: NDArray[Any], name: str, other: NDArray[Any], other_name: s
             f"`{other_name}` such as {other.flat[0].item()!r}; expected the same labels in both. Convert the codes of "
             "one to the names of the other."
         )
-
-
-def _probing(probe_labels: ArrayLike, probes: Any, answers: NDArray[Any]) -> NDArray[Any]:
-    """Predictions on probes (K, R, p), if they come from the refits that gave `answers`."""
-    labels = base.of_probes(_array(probe_labels, "probe_labels"), "probe_labels", probes, answers)
-    _same_words(labels, "probe_labels", answers, "labels")
-    return labels

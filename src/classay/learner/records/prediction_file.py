@@ -150,7 +150,8 @@ def _of_one_class(predicted: pd.Series[Any], values: NDArray[Any], classes: NDAr
 
 
 def _arrays(path: Path) -> Found:
-    arrays = read_arrays(expect_file(path, "an .npz file made by np.savez"), _known())
+    known = (*PREDICTED, *PROBABILITIES, *CONFIDENCE)
+    arrays = read_arrays(expect_file(path, "an .npz file made by np.savez"), known)
     names = list(arrays)
     arrays = {name: array for name, array in arrays.items() if array is not None}
     for name, array in arrays.items():
@@ -165,7 +166,3 @@ def _arrays(path: Path) -> Found:
             "classes): np.savez(path, predictions=..., probabilities=...)."
         )
     return found  # type: ignore[return-value]
-
-
-def _known() -> tuple[str, ...]:
-    return (*PREDICTED, *PROBABILITIES, *CONFIDENCE)

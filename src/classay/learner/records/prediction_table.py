@@ -58,13 +58,13 @@ def labelings_of_table(
     if not isinstance(normalise, (bool, Mapping)):
         raise InputError(f"`normalise` is {normalise!r}; expected True, False, or a dict from answers to classes.")
     for role, column in (("truth", truth), ("item", item), ("run", run), ("variant", variant), ("groups", groups)):
-        _expect_column(rows, column, role)
+        expect_column(rows, column, role)
     answers = _prediction_columns(rows, prediction, truth)
     scores = _matching(rows, score, "score") if score is not None else []
     notes: list[str] = []
     if len(answers) > 1:
         if item is None and run is None and variant is None:
-            item = _spare("item", rows)
+            item = spare_name("item", rows)
             rows = rows.assign(**{item: np.arange(len(rows))})
         rows, answer, run, variant = _melted(rows, answers, run, variant, wide)
     else:
@@ -76,7 +76,7 @@ def labelings_of_table(
         rows = rows[~unlabelled.to_numpy()].reset_index(drop=True)
     places = _places(rows, item, run, variant, notes)
     words, known = _words(rows, answer, truth, normalise, notes)
-    codes, names = _codes(words, known, classes, truth is not None)
+    codes, names = _codes(words, known, classes)
     by_class = _score_columns(rows, scores, names)
     labels: AnyInts = np.full(places.shape, MISSING, dtype=np.int64)
     labels[places.spot] = codes[0]
@@ -96,7 +96,7 @@ def labelings_of_table(
         class_scores = class_scores[:, :, keep]
     elif scores:
         confidence = places.array(rows, scores[0])
-    first = _first_rows(places.item, places.shape[2])[keep]
+    first, items = np.unique(places.item, return_index=True)[1][keep], places.items[keep]
     used = [column for column in (truth, answer, item, run, variant, groups) if column is not None]
     unknown = np.full(places.shape[:2], np.nan)
     return Labelings(
@@ -112,7 +112,8 @@ def labelings_of_table(
             "source": PREDICTIONS,
             "variants": list(places.variants),
             "runs": list(places.runs),
-            "items": _plain_items(places.items[keep]),
+            # Whole numbers stay such.
+            "items": items.tolist() if items.dtype.kind in "iu" else [str(item) for item in items],
         },
         groups=None if groups is None else per_row(rows[groups].to_numpy()[first], rows=first.size).groups,
         scores=_kept_scores(class_scores, labels[:, :, keep], names),
@@ -147,12 +148,6 @@ def _filled_gaps(
     return names, keep
 
 
-def _plain_items(items: NDArray[Any]) -> list[Any]:
-    """Names of items as JSON values: whole numbers stay such."""
-    numbers: list[Any] = items.tolist()
-    return numbers if items.dtype.kind in "iu" else [str(item) for item in items]
-
-
 # Columns of the table
 
 
@@ -170,10 +165,11 @@ def _frame(frame: Any) -> pd.DataFrame:
     return rows
 
 
-def _expect_column(rows: pd.DataFrame, name: str | None, role: str) -> None:
+def expect_column(rows: pd.DataFrame, name: str | None, role: str) -> None:
+    """Refuse a name that no column has."""
     if name is not None and (not isinstance(name, str) or name not in rows):
         raise InputError(
-            f"`{role}` is {name!r}, which is not a column.{nearest(str(name), rows.columns)} There are "
+            f"`{role}` is {name!r}, which is not a column.{nearest(str(name), map(str, rows.columns))} There are "
             f"{shown(rows.columns)}."
         )
 
@@ -199,7 +195,7 @@ def _matching(rows: pd.DataFrame, names: str | Sequence[str], role: str) -> list
                 raise InputError(f"`{role}` is {name!r}, which matches no column. There are {shown(rows.columns)}.")
             chosen += alike
         else:
-            _expect_column(rows, name, role)
+            expect_column(rows, name, role)
             chosen.append(name)
     if not chosen:
         raise InputError(f"`{role}` is empty; expected the name of at least one column.")
@@ -216,14 +212,14 @@ def _melted(
             "columns too. Name one prediction column, or leave out `run` or `variant`."
         )
     axis = "run" if variant is not None else "variant" if run is not None else wide
-    answer, column = _spare("answer", rows), _spare(axis, rows)
+    answer, column = spare_name("answer", rows), spare_name(axis, rows)
     kept = rows.drop(columns=answers)
     parts = [kept.assign(**{answer: rows[name].astype(object)}).assign(**{column: name}) for name in answers]
     long = pd.concat(parts, ignore_index=True)
     return long, answer, column if axis == "run" else run, column if axis == "variant" else variant
 
 
-def _spare(name: str, rows: pd.DataFrame) -> str:
+def spare_name(name: str, rows: pd.DataFrame) -> str:
     """A name that no column has."""
     while name in rows:
         name += "_"
@@ -308,12 +304,6 @@ def _factor(rows: pd.DataFrame, name: str | None, only: str) -> tuple[AnyInts, t
     return np.asarray(codes), tuple(str(value) for value in values)
 
 
-def _first_rows(item_codes: AnyInts, number: int) -> AnyInts:
-    first = np.empty(number, dtype=np.int64)
-    first[item_codes[::-1]] = np.arange(item_codes.size - 1, -1, -1)
-    return first
-
-
 # Answers as classes
 
 
@@ -359,13 +349,9 @@ def _words(
 
 
 def _as_numbers(column: pd.Series[Any]) -> pd.Series[Any] | None:
-    if pd.api.types.is_bool_dtype(column.dtype):
-        return None
-    if column.dtype == object:
-        column = column.infer_objects()
-    if not pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(column.dtype):
-        return None
-    return column
+    column = column.infer_objects()
+    numeric = pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype)
+    return column if numeric else None
 
 
 def _as_text(column: pd.Series[Any]) -> pd.Series[Any]:
@@ -398,7 +384,7 @@ def _hint(texts: list[pd.Series[Any]], notes: list[str]) -> None:
 
 
 def _codes(
-    words: list[pd.Series[Any]], numbers: bool, classes: Iterable[Any] | None, with_truth: bool
+    words: list[pd.Series[Any]], numbers: bool, classes: Iterable[Any] | None
 ) -> tuple[list[AnyInts], NDArray[Any]]:
     """Codes of the answers and of the truth, and the classes; −1 where an answer is missing."""
     both = pd.concat(words, ignore_index=True)
@@ -415,8 +401,7 @@ def _codes(
         if strange:
             raise InputError(f"`classes` lacks {shown(strange, 4)}, which the answers or the truth have. Add them.")
         names = np.concatenate([names, [each for each in wanted if each not in set(names.tolist())]])
-    split = len(words[0])
-    return [codes[:split], codes[split:]] if with_truth else [codes], names
+    return np.split(codes, len(words)), names
 
 
 def _one_truth(correct: AnyInts, codes: AnyInts, places: _Places, names: NDArray[Any], truth: str) -> None:

@@ -74,8 +74,7 @@ class Predictions(Refits):
     @property
     def test_rmse(self) -> Floats:
         """(K, R): root mean squared error of each refit on the test points; NaN if it is missing."""
-        error: Floats = np.sqrt(self.mean_of_unseen((self.values - self.truth) ** 2))
-        return error
+        return np.asarray(np.sqrt(self.mean_of_unseen((self.values - self.truth) ** 2)))
 
     def to_frame(self) -> pd.DataFrame:
         """One row per refit: subset, refit, train and test error, seconds, error message."""

@@ -72,8 +72,7 @@ class Scores:
         """(K, R, n): the score of the true class."""
         if self.compact:
             return self.values[..., 0]
-        true: Float32s = np.take_along_axis(self.values, truth.astype(np.intp)[None, None, :, None], axis=3)[..., 0]
-        return true
+        return np.asarray(np.take_along_axis(self.values, truth.astype(np.intp)[None, None, :, None], axis=3)[..., 0])
 
     def top(self) -> tuple[AnyInts, Float32s]:
         """(K, R, n): the class with the highest score, the first of equals, and that score."""
@@ -90,8 +89,7 @@ class Scores:
             return self.values[..., 1] - self.values[..., 2]
         known = np.where(np.isnan(self.values), -np.inf, self.values)
         ordered = np.partition(known, -2, axis=3)
-        margin: Float32s = ordered[..., -1] - ordered[..., -2]
-        return margin
+        return np.asarray(ordered[..., -1] - ordered[..., -2])
 
     def take(self, subsets: AnyInts, refits: AnyInts) -> Scores:
         """Those of some subsets (K',) and some refits of each (K', R')."""

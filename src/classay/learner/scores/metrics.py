@@ -14,7 +14,7 @@ from ... import expect
 from ...arrays import Floats, Ints
 from ...expect import InputError, counted, shown
 from ...intervals import ROUNDING, Estimate, bounded, of_table, positive_around, within_limits
-from ...result import PARTS, Result
+from ...result import Result, parts_of
 from ..records.labelings import Labelings, expect_record
 from ..records.scores import Scores
 from .curves import refit_curves
@@ -129,19 +129,9 @@ class Metrics(Result, chart="scores:METRICS"):
         rows = []
         for name, estimate in self.estimates.items():
             figure, _, of = name.partition("[")
-            spread = self.refit_spread[name]
-            rows.append(
-                {
-                    "learner": self.learner,
-                    "on": self.on,
-                    "figure": figure,
-                    "class": of.removesuffix("]") or None,
-                    **{part: getattr(estimate, part) for part in PARTS},
-                    "refit_sd": spread.sd,
-                    "refit_low": spread.low,
-                    "refit_high": spread.high,
-                }
-            )
+            spread = {f"refit_{part}": value for part, value in vars(self.refit_spread[name]).items()}
+            about = {"learner": self.learner, "on": self.on, "figure": figure, "class": of.removesuffix("]") or None}
+            rows.append(about | parts_of(estimate) | spread)
         return pd.DataFrame(rows)
 
     def __str__(self) -> str:
@@ -324,7 +314,6 @@ class _Work:
         )
 
     def _able(self, chosen: list[str]) -> tuple[list[str], dict[str, str]]:
-        """Metrics that can be computed, and why others cannot."""
         able, skipped = [], {}
         for name in chosen:
             needs = needs_of(name)
@@ -343,7 +332,6 @@ class _Work:
         return able, skipped
 
     def _values(self, names: list[str]) -> Values:
-        """The metrics of these names."""
         values: Values = {}
         record, scores = self.record, self.scores
         if "accuracy" in names:
@@ -416,7 +404,6 @@ class _Work:
         return values, calibration(probabilities, outcomes, edges, of, self.level)
 
     def _by_class(self) -> Values:
-        """Recall and precision of each class."""
         names = [str(each) for each in self.record.classes.tolist()]
         values: Values = {f"recall[{name}]": self._recall(code) for code, name in enumerate(names)}
         return values | {f"precision[{name}]": self._precision(code) for code, name in enumerate(names)}

@@ -61,8 +61,7 @@ class Retraining(Result, chart="scores:retraining_chart"):
 
     def regions(self, table: pd.DataFrame, **options: Any) -> DisagreementRegions:
         """Where predictions change most: see `disagreement_regions`. `table` has the test rows, in their order."""
-        record = self.record
-        return disagreement_regions(record, table, on="test", **options)
+        return disagreement_regions(self.record, table, on="test", **options)
 
     def of_rows(self) -> str:
         """The share that is replaced, and of how many rows, if that is known."""
@@ -135,7 +134,6 @@ def retraining(labelings: Labelings, level: float = 0.95) -> Retraining:
             "retrained=0.1 to Labelings.from_arrays."
         )
     in_time = bool(record.about.get("time"))
-    refits = record.labels.shape[1]
     if not record.present.all():
         subsets, chosen = record.chosen()
         if in_time and subsets.size < len(record.labels):
@@ -144,8 +142,7 @@ def retraining(labelings: Labelings, level: float = 0.95) -> Retraining:
                 "are needed. See `failures` of the record."
             )
         record = record.taken(subsets, chosen)
-        refits = record.labels.shape[1]
-    samples = len(record.labels)
+    samples, refits, _ = record.labels.shape
     if samples < 2:
         raise InputError(f"The record has {counted(samples, 'sample')}; at least 2 are needed. Record more.")
     changed = _tables(record.labels, unequal, in_time)

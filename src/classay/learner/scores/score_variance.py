@@ -166,7 +166,9 @@ def score_variance(labelings: Labelings, scale: str = "probability", level: floa
     within, means = _parts(values, halve)
     deterministic = record.deterministic
     known = refits > 1 or deterministic
-    per_point = _per_point(means, within, refits, halve)
+    over_samples, chance = means.var(axis=0, ddof=1).sum(axis=1) / halve, within.mean(axis=0)
+    per_point = pd.DataFrame({"total": over_samples + chance * (1 - 1 / refits),
+                              "from_sample": over_samples - chance / refits, "from_randomness": chance})  # fmt: skip
     units = np.arange(subsets) // 2 if record.halves else np.arange(subsets)
     most = math.inf if scale == "logit" else 1.0
     figures = _Jackknife(means, within, units, refits, halve, level, most, known, deterministic)
@@ -225,13 +227,6 @@ def _parts(values: Floats, halve: float) -> tuple[Floats, Floats]:
     refits = values.shape[1]
     within = values.var(axis=1, ddof=1).sum(axis=2) / halve if refits > 1 else np.zeros(values.shape[::2][:2])
     return np.asarray(within), np.asarray(values.mean(axis=1))
-
-
-def _per_point(means: Floats, within: Floats, refits: int, halve: float) -> pd.DataFrame:
-    over = means.var(axis=0, ddof=1).sum(axis=1) / halve
-    chance = within.mean(axis=0)
-    return pd.DataFrame({"total": over + chance * (1 - 1 / refits), "from_sample": over - chance / refits,
-                         "from_randomness": chance})  # fmt: skip
 
 
 @dataclass(frozen=True)

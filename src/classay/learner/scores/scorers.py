@@ -214,8 +214,7 @@ LEAST = float(np.finfo(np.float32).eps)
 
 def log_losses(scores: Scores, truth: AnyInts) -> Floats:
     """(K, R, n): −log of the probability of the true class."""
-    losses: Floats = -np.log(scores.true(truth).astype(float).clip(LEAST, 1 - LEAST))
-    return losses
+    return np.asarray(-np.log(scores.true(truth).astype(float).clip(LEAST, 1 - LEAST)))
 
 
 def squared_errors(scores: Scores, truth: AnyInts) -> Floats:

@@ -71,8 +71,7 @@ def cheapest_threshold(scores: Scores, truth: AnyInts, cost: Any, blocks: AnyInt
         positives = np.sort(positive[:, :, points & (truth == 1)], axis=None)
         wrong = false_positive * (negatives.size - np.searchsorted(negatives, at))
         wrong = wrong + false_negative * np.searchsorted(positives, at)
-        per_row: Floats = wrong / max(int(points.sum()) * positive.shape[0] * positive.shape[1], 1)
-        return per_row
+        return np.asarray(wrong / max(int(points.sum()) * positive.shape[0] * positive.shape[1], 1))
 
     def least(points: NDArray[np.bool_]) -> float:
         costs = total(points, candidates)

@@ -57,8 +57,7 @@ def agreement(labels: AnyInts, n_classes: int, halves: bool) -> PairComparison:
     def alike(block: NDArray[Any]) -> AnyInts:
         cells = block.astype(np.int64) + np.arange(block.shape[2]) * n_classes
         counts = np.bincount(cells.ravel(), minlength=block.shape[2] * n_classes)
-        same: AnyInts = counts[cells]
-        return same
+        return np.asarray(counts[cells])
 
     return _compared(labels, halves, np.equal, alike, n_classes)
 
@@ -72,8 +71,7 @@ def closeness(values: Floats, tolerance: float, halves: bool) -> PairComparison:
     """
 
     def near(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
-        close: NDArray[np.bool_] = np.abs(one - other) <= tolerance
-        return close
+        return np.asarray(np.abs(one - other) <= tolerance)
 
     def alike(block: NDArray[Any]) -> AnyInts:
         flat = block.reshape(-1, block.shape[2])
@@ -154,10 +152,8 @@ def chance_agreement(labels: AnyInts, n_classes: int, halves: bool) -> Floats:
     met = np.stack([share[own].mean(axis=0) for share, own in zip(others, labels)])
     if halves:
         met = met[::2] + met[1::2]
-        of_pairs: Floats = met - met.mean(axis=1, keepdims=True) / 2
-        return of_pairs
-    projected: Floats = 2 * met - float(met.mean())
-    return projected
+        return np.asarray(met - met.mean(axis=1, keepdims=True) / 2)
+    return np.asarray(2 * met - float(met.mean()))
 
 
 def kappa(compared: PairComparison, expected: Floats) -> tuple[float, Floats]:
@@ -210,8 +206,7 @@ def spread(values: Floats, halves: bool) -> Floats:
         products = (mean[::2] * mean[1::2]).mean(axis=0)
     else:
         products = (mean.sum(axis=0) ** 2 - (mean**2).sum(axis=0)) / (len(values) * (len(values) - 1))
-    deviation: Floats = np.sqrt(np.maximum(square.mean(axis=0) - products, 0.0))
-    return deviation
+    return np.asarray(np.sqrt(np.maximum(square.mean(axis=0) - products, 0.0)))
 
 
 # Which predictions of a record are compared, and what the points and pairs are called.

@@ -128,7 +128,6 @@ def _differs(record: Labelings, where: str, labels: AnyInts, units: AnyInts) -> 
 
 
 def _points(record: Labelings, where: str, table: pd.DataFrame | None) -> Any:
-    """The points as a table."""
     n_points = record.answers(where).shape[2]
     if table is None:
         if where == "test" or record.probes is None:

@@ -161,7 +161,6 @@ def _expect_own_seconds(records: Mapping[Any, Labelings]) -> None:
 
 
 def _expect_complexity(records: Mapping[Any, Labelings]) -> None:
-    """Refuse values whose fits were not counted."""
     for value, record in records.items():
         if record.complexity is None or np.isnan(record.complexity[record.chosen()[0]]).all(axis=1).any():
             raise InputError(
@@ -221,8 +220,7 @@ def _stability_table(labels: Any, n_classes: int) -> Floats:
     for code in range(n_classes):
         share = (labels == code).sum(axis=1) / n_refits
         agreement += share * (share.sum(axis=0) - share) / (n_subsets - 1)
-    pseudo: Floats = 2 * agreement - agreement.mean(axis=0)
-    return pseudo
+    return np.asarray(2 * agreement - agreement.mean(axis=0))
 
 
 def _estimate(table: Floats, level: float) -> Estimate:
@@ -235,14 +233,9 @@ def in_words(weights: Mapping[str, float]) -> str:
     >>> in_words({"accuracy": 1.0}), in_words({"accuracy": 1, "stability": 0.5, "cost": -0.01})
     ('accuracy', 'accuracy + 0.5 stability - 0.01 cost')
     """
-    text = ""
-    for name, weight in weights.items():
-        if weight:
-            sign = "-" if weight < 0 else "+"
-            size = "" if math.isclose(abs(weight), 1) else f"{abs(weight):g} "
-            text += f" {sign} {size}{name}"
-    text = text.strip()
-    return text.removeprefix("+ ")
+    sizes = {name: "" if math.isclose(abs(weight), 1) else f"{abs(weight):g} " for name, weight in weights.items()}
+    terms = (f"{'-' if weight < 0 else '+'} {sizes[name]}{name}" for name, weight in weights.items() if weight)
+    return " ".join(terms).removeprefix("+ ")
 
 
 def text_of(value: Any) -> str:

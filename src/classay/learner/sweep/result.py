@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from ...expect import InputError, counted
-from ...intervals import BETWEEN, Estimate, difference
+from ...intervals import Estimate, difference
 from ...notes import Note
-from ...result import PARTS, Result, plain
+from ...result import Result, parts_of, plain
 from ..fitting.groups import ALONE, is_numeric
 from ..orientation.orientation import Orientation, usual_threshold
 from ..records.labelings import Labelings
@@ -321,7 +321,7 @@ def summed_up(
     gaps = [one.train_accuracy.value - one.accuracy.value for one in orientations.values()]
     # A lower limit may be far below what it limits: values would be ordered by how little is known of them.
     own = [one.stochasticity for one in orientations.values()]
-    limited = [bool(each.prefix) or each.kind.startswith(BETWEEN) for each in own]
+    limited = [bool(each.prefix) or each.between for each in own]
     counted_bits = [math.nan if limit else each.value for limit, each in zip(limited, own)]
     return Sweep(
         learner=learner,
@@ -343,18 +343,15 @@ def summed_up(
 
 def _end(estimate: Estimate) -> str:
     """A figure without its interval, unless that is all that is known."""
-    whole = estimate.kind.startswith(BETWEEN) or not estimate.known
-    return str(estimate) if whole else f"{estimate.prefix}{estimate.value:.3g}"
+    return str(estimate) if estimate.between or not estimate.known else f"{estimate.prefix}{estimate.value:.3g}"
 
 
 def _figures(one: Orientation, metric: str, estimate: Estimate | None) -> pd.DataFrame:
-    table = one.to_frame().rename(columns={"figure": "metric", "value": "estimate"})
     more = {"gap": difference(one.train_accuracy, one.accuracy)}
     if estimate is not None and metric != "accuracy":
         more[metric] = estimate
-    rows = [
-        {"metric": name, **{"estimate" if part == "value" else part: getattr(each, part) for part in PARTS}}
-        for name, each in more.items()
+    rows = pd.DataFrame([{"figure": name, **parts_of(each)} for name, each in more.items()])
+    table = pd.concat([one.to_frame(), rows], ignore_index=True).astype({"threshold": "Int64"})
+    return table.rename(columns={"figure": "metric", "value": "estimate"})[
+        ["metric", "threshold", "estimate", "low", "high", "level", "kind"]
     ]
-    table = pd.concat([table, pd.DataFrame(rows)], ignore_index=True).astype({"threshold": "Int64"})
-    return table[["metric", "threshold", "estimate", "low", "high", "level", "kind"]]

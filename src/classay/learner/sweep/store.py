@@ -135,9 +135,7 @@ class SweepFits:
     def _unlike(self, other: dict[str, Any]) -> str:
         if (other.get("drawing"), other.get("chunks")) != (provenance.DRAWING, FORMAT):
             return "made by another version of classay"
-        if other.get("data") != self.about["data"]:
-            return "on other data"
-        return "with other settings"
+        return "on other data" if other.get("data") != self.about["data"] else "with other settings"
 
     @property
     def _key(self) -> str:
@@ -151,7 +149,6 @@ class SweepFits:
         return listing or {}
 
     def _checked_listing(self, header: dict[str, Any], _: Any) -> dict[str, Any]:
-        """The listing, if it is that of this sweep."""
         points = self.grid.points
         if header["records"] != [self.recorder.key(point) for point in points]:
             raise ValueError("it is the listing of another sweep")

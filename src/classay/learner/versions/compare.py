@@ -369,7 +369,6 @@ def _churn(pair: Matched, base: AnyInts, family: BoxFamily, seed: int, level: fl
 
 
 def _rows(table: Any, old: Labelings, pair: Matched) -> Any:
-    """The rows of the compared items."""
     rows = as_frame(table)
     n_items = old.truth.size
     if hasattr(rows, "iloc") and len(rows) != n_items and len(rows) == old.about.get("data", {}).get("rows"):

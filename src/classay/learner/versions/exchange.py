@@ -47,8 +47,7 @@ class BoxFamily:
 
     def totals(self, values: Floats) -> Floats:
         """The sum of values of the items in each box."""
-        kept: Floats = self._totals(values)[self.kept]
-        return kept
+        return np.asarray(self._totals(values)[self.kept])
 
     def _totals(self, values: Floats) -> Floats:
         parts = [np.array([float(values.sum())])]

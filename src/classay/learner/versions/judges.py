@@ -19,9 +19,8 @@ from ...expect import InputError, shown
 from ...frames import pandas_of
 from ...intervals import ROUNDING, Estimate, of_mean, positive_around
 from ...result import Result, parts_of
-from ..records.codecs import MISSING
 from ..records.labelings import Labelings
-from ..records.prediction_table import NOTHING_PREDICTED, labelings_of_table
+from ..records.prediction_table import NOTHING_PREDICTED, expect_column, labelings_of_table, spare_name
 from .repeats import Repeats, repeats_needed
 
 OVER, SHARE = "over items", (0.0, 1.0)
@@ -137,21 +136,17 @@ class Judges(Result, unit="share of items rated the same"):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per figure: rater, other, figure, value, low, high, level, kind."""
-        rows: list[tuple[str, str, str, Estimate]] = []
-        for rater in self.raters:
-            rows.append((rater.name, rater.name, "self_agreement", rater.self_agreement))
-            rows.append((rater.name, rater.name, "changed", rater.changed))
-        for pair in self.pairs:
-            rows.append((pair.one, pair.other, "agreement", pair.agreement))
-            rows.append((pair.one, pair.other, "kappa", pair.kappa))
-        rows += [(each.rater, each.system, "score", each.score) for each in self.systems]
-        rows += [
-            (each.rater, f"{each.one} − {each.other}", "difference", each.difference) for each in self.system_pairs
+        figures: list[tuple[str, str, Any, tuple[str, ...]]] = [
+            *((each.name, each.name, each, ("self_agreement", "changed")) for each in self.raters),
+            *((each.one, each.other, each, ("agreement", "kappa")) for each in self.pairs),
+            *((each.rater, each.system, each, ("score",)) for each in self.systems),
+            *((each.rater, f"{each.one} − {each.other}", each, ("difference",)) for each in self.system_pairs),
         ]
         return pd.DataFrame(
             [
-                {"rater": one, "other": other, "figure": name, **parts_of(estimate)}
-                for one, other, name, estimate in rows
+                {"rater": one, "other": other, "figure": name, **parts_of(getattr(each, name))}
+                for one, other, each, names in figures
+                for name in names
             ]
         )
 
@@ -291,33 +286,21 @@ def _with_key(ratings: Any, item: str | None, system: str | None) -> tuple[Any, 
     if system is None:
         return frame, item
     for role, name in (("system", system), ("item", item)):
-        if name is not None and name not in frame:
-            raise InputError(
-                f"`{role}` is {name!r}, which is not a column.{expect.nearest(str(name), map(str, frame.columns))} "
-                f"There are {shown(frame.columns)}."
-            )
+        expect_column(frame, name, role)
     if item is None:
         raise InputError(
             "`system` is given without `item`: name the column of the question, so that systems are paired."
         )
-    key = "rated"
-    while key in frame:
-        key += "_"
+    key = spare_name("rated", frame)
     return frame.assign(**{key: frame[item].astype(str) + " · " + frame[system].astype(str)}), key
 
 
 def _shares(table: Labelings) -> tuple[Floats, AnyInts]:
     """(K, n, C) shares of each rating in the runs of each rater at each item, and (K, n) runs that gave one."""
-    silent = np.flatnonzero(table.classes.astype(str) == NOTHING_PREDICTED)
-    count, _, items = table.labels.shape
-    size = table.classes.size
-    counts = np.zeros((count, items, size))
-    for labels, own in zip(table.labels, counts):
-        for answer in labels:
-            there = (answer != MISSING) & ~np.isin(answer, silent)
-            own[np.flatnonzero(there), answer[there]] += 1
+    counts = np.stack([(table.labels == code).sum(axis=1) for code in range(table.classes.size)], axis=2)
+    counts[:, :, table.classes.astype(str) == NOTHING_PREDICTED] = 0
     runs = counts.sum(axis=2)
-    return counts / np.maximum(runs, 1)[:, :, None], runs.astype(np.int64)
+    return counts / np.maximum(runs, 1)[:, :, None], runs
 
 
 # Raters and pairs of them
@@ -339,8 +322,7 @@ def _rater(name: str, shares: Floats, runs: AnyInts, level: float) -> Rater:
 
 def _same_again(shares: Floats, runs: AnyInts) -> Floats:
     """How often two different runs agree at each item."""
-    same: Floats = (runs * (shares**2).sum(axis=1) - 1) / (runs - 1)
-    return same
+    return np.asarray((runs * (shares**2).sum(axis=1) - 1) / (runs - 1))
 
 
 def _agreement(shares: Floats, runs: AnyInts, level: float) -> tuple[int, Estimate, Estimate]:

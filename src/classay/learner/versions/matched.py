@@ -103,8 +103,7 @@ def _one_list(one: NDArray[Any], other: NDArray[Any]) -> tuple[NDArray[Any], Any
 
 def between(one: AnyInts, other: AnyInts, n_classes: int) -> Floats:
     """(U, n): how often a fit of each unit of one version differs from a fit of the other."""
-    differing: Floats = 1 - (_equal(one, other, n_classes) / (other.shape[0] * other.shape[1])).mean(axis=1)
-    return differing
+    return np.asarray(1 - (_equal(one, other, n_classes) / (other.shape[0] * other.shape[1])).mean(axis=1))
 
 
 def within(labels: AnyInts, n_classes: int) -> Floats:
@@ -112,8 +111,7 @@ def within(labels: AnyInts, n_classes: int) -> Floats:
     units, refits, _ = labels.shape
     own = sum((labels == np.roll(labels, shift, axis=1)).astype(np.int64) for shift in range(refits))
     alike: Floats = (_equal(labels, labels, n_classes) - own) / ((units - 1) * refits)
-    differing: Floats = 1 - alike.mean(axis=1)
-    return differing
+    return np.asarray(1 - alike.mean(axis=1))
 
 
 def _equal(own: AnyInts, others: AnyInts, n_classes: int) -> AnyInts:

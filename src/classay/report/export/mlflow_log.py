@@ -76,7 +76,6 @@ def report_of_run(run: str, uri: str | None = None) -> Report:
 
 @contextmanager
 def _errors_in_one_sentence(uri: str | None, problem_is: str = "does not accept the report") -> Iterator[None]:
-    """Turn errors of MLflow or its store into one sentence."""
     from mlflow.exceptions import MlflowException
 
     try:

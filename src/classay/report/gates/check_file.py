@@ -130,7 +130,6 @@ def _check_file(source: Path, content: dict[str, Any]) -> CheckFile:
 
 
 def _settings(content: dict[str, Any], gates: list[AnyGate]) -> dict[str, Any]:
-    """Keywords of `characterize`."""
     settings = {key: _typed(content, key, kinds, None) for key, kinds in SETTINGS.items() if key in content}
     settings["random_state"] = _typed(content, "seed", (int,), 0)
     if "budget" in content:
@@ -162,7 +161,6 @@ def _report(source: Path, content: dict[str, Any], texts: dict[str, str]) -> Pat
 
 
 def _predictions(source: Path, content: dict[str, Any]) -> dict[str, Any]:
-    """A file of predictions and its columns."""
     named = _typed(content, "predictions", (dict,), {})
     _refuse_unknown(named, PREDICTIONS, "predictions.")
     columns = {key: _typed(named, key, PREDICTIONS[key], None, "predictions.") for key in named}

@@ -88,16 +88,19 @@ def _answers(classifiers: list[Any], X: Any, asked: Any) -> list[NDArray[Any]]:
     rows: Floats = np.asarray(X, dtype=np.float64, order="C")
     # Distances do not depend on the origin, but their rounding does.
     middle = rows.mean(axis=0)
-    used, edges = _support(classifiers)
+    # The training rows that support any of the classifiers, class after class, and where each class begins.
+    by_class = [np.split(each.support_, np.cumsum(each.n_support_)[:-1]) for each in classifiers]
+    own = [np.unique(np.concatenate(parts)) for parts in zip(*by_class)]
+    used, edges = np.concatenate(own).astype(np.intp), np.cumsum([0, *map(len, own)])
     machines = [_Machine(each, used, edges) for each in classifiers]
     vectors, gamma = rows[used] - middle, _gamma(classifiers[0], rows)
     step = max(1, BLOCK // used.size)
-    parts = []
+    votes = []
     for start in range(0, points.shape[0], step):
         kernel, error = _kernel(points[start : start + step] - middle, vectors, gamma)
-        parts.append([machine.vote(kernel, error) for machine in machines])
+        votes.append([machine.vote(kernel, error) for machine in machines])
     answers = []
-    for each, blocks in zip(classifiers, zip(*parts)):
+    for each, blocks in zip(classifiers, zip(*votes)):
         codes, unsure = (np.concatenate(part) for part in zip(*blocks))
         labels = each.classes_.take(codes)
         again = np.flatnonzero(unsure)
@@ -113,13 +116,6 @@ def _as_fitted(classifier: Any, asked: Any) -> bool:
     columns = getattr(asked, "columns", None)
     same = names is None or columns is None or list(names) == list(columns)
     return bool(same and asked.shape[1:] == (classifier.n_features_in_,))
-
-
-def _support(classifiers: list[Any]) -> tuple[Ints, Ints]:
-    """The training rows that support any of the classifiers, class after class, and where each class begins."""
-    by_class = [np.split(each.support_, np.cumsum(each.n_support_)[:-1]) for each in classifiers]
-    own = [np.unique(np.concatenate(parts)) for parts in zip(*by_class)]
-    return np.concatenate(own).astype(np.intp), np.cumsum([0, *map(len, own)])
 
 
 class _Machine:

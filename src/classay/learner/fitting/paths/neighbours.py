@@ -111,8 +111,7 @@ def _unsure(near: Bools, codes: AnyInts, more: bool) -> Bools:
     mixed = np.bincount(chain.ravel(), weights=differ.ravel(), minlength=rows * places) > 0
     if more:
         mixed[chain[:, -1]] = True  # its end was not searched
-    unsure: Bools = near & mixed[chain]
-    return unsure
+    return np.asarray(near & mixed[chain])
 
 
 def _weights(distances: Floats, kind: str | None) -> Floats | None:
@@ -130,5 +129,4 @@ def _even(votes: Floats) -> Bools:
     if votes.shape[1] < 2:
         return np.zeros(votes.shape[0], dtype=bool)
     second, first = np.partition(votes, -2, axis=1)[:, -2:].T
-    even: Bools = first - second <= 1e-10 * first
-    return even
+    return np.asarray(first - second <= 1e-10 * first)

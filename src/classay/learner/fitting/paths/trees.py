@@ -36,7 +36,7 @@ class Depths(SharedPath):
 
 
 class Cut(Depths):
-    """Trees that are cut, if they are free to grow from any seed."""
+    """Trees that are cut, if they are free to grow from any seed; of several, the cut ones vote."""
 
     EXACT = False
 
@@ -50,6 +50,18 @@ class Cut(Depths):
             and learner.monotonic_cst is None
         )
 
+    @classmethod
+    def read(cls, classifier: Any, values: list[Any], asked: Any) -> Iterator[tuple[Any, Any]]:
+        """Climb from the leaves to each depth, and add up the votes of the nodes there, tree by tree."""
+        trees = getattr(classifier, "estimators_", [classifier])
+        leaves = np.atleast_2d(classifier.apply(asked).T)  # (trees, rows)
+        votes = {depth: np.zeros((leaves.shape[1], len(classifier.classes_))) for depth in values}
+        for tree, own in zip(trees, leaves):
+            for depth, nodes in cuts(tree.tree_, own, values[::-1]):
+                votes[depth] += tree.tree_.value[nodes, 0, :]
+        for depth, share in votes.items():
+            yield depth, classifier.classes_.take(np.argmax(share / len(trees), axis=1), axis=0)
+
 
 @register
 class CutTree(Cut):
@@ -58,31 +70,13 @@ class CutTree(Cut):
     LEARNERS = dict.fromkeys(TREES, ("max_depth",))
     KIND = "the full tree, cut"
 
-    @classmethod
-    def read(cls, tree: Any, values: list[Any], asked: Any) -> Iterator[tuple[Any, Any]]:
-        """Climb from the leaves to each depth, and predict as the node there does."""
-        labels = tree.classes_.take(np.argmax(tree.tree_.value[:, 0, :], axis=1), axis=0)
-        for depth, nodes in cuts(tree.tree_, tree.apply(asked), values[::-1]):
-            yield depth, labels[nodes]
-
 
 @register
 class CutForest(Cut):
-    """A random forest or extra trees: every tree is cut, and the cut ones vote."""
+    """A random forest or extra trees."""
 
     LEARNERS = dict.fromkeys(FORESTS, ("max_depth",))
     KIND = "the full trees, cut"
-
-    @classmethod
-    def read(cls, forest: Any, values: list[Any], asked: Any) -> Iterator[tuple[Any, Any]]:
-        """Add up the votes of every depth, tree by tree."""
-        leaves = forest.apply(asked)
-        votes = {depth: np.zeros((leaves.shape[0], len(forest.classes_))) for depth in values}
-        for place, tree in enumerate(forest.estimators_):
-            for depth, nodes in cuts(tree.tree_, leaves[:, place], values[::-1]):
-                votes[depth] += tree.tree_.value[nodes, 0, :]
-        for depth, share in votes.items():
-            yield depth, forest.classes_.take(np.argmax(share / len(forest.estimators_), axis=1), axis=0)
 
 
 def cuts(tree: Any, leaves: AnyInts, depths: Sequence[int | None]) -> Iterator[tuple[int | None, AnyInts]]:
