@@ -209,18 +209,16 @@ def test_hardest_show_images(digits):
 
 
 def test_texts_and_images_must_fit(iris):
-    with pytest.raises(InputError, match="`texts` has 3 texts but the result has 150 rows"):
-        charts.hardest_table(iris, texts=["a"] * 3)
-    with pytest.raises(InputError, match="`texts` is str"):
-        charts.hardest_table(iris, texts="a")
-    with pytest.raises(InputError, match="`images` has 3 images"):
-        charts.hardest_table(iris, images=np.zeros((3, 8, 8)))
-    with pytest.raises(InputError, match=r"`images` has shape \(150, 4\)"):
-        charts.hardest_table(iris, images=np.zeros((150, 4)))
-    with pytest.raises(InputError, match="expected numbers"):
-        charts.hardest_table(iris, images=np.full((150, 2, 2), "a"))
-    with pytest.raises(InputError, match="`n` is 0"):
-        charts.hardest_table(iris, n=0)
+    for message, options in {
+        "`texts` has 3 texts but the result has 150 rows": {"texts": ["a"] * 3},
+        "`texts` is str": {"texts": "a"},
+        "`images` has 3 images": {"images": np.zeros((3, 8, 8))},
+        r"`images` has shape \(150, 4\)": {"images": np.zeros((150, 4))},
+        "expected numbers": {"images": np.full((150, 2, 2), "a")},
+        "`n` is 0": {"n": 0},
+    }.items():
+        with pytest.raises(InputError, match=message):
+            charts.hardest_table(iris, **options)
 
 
 def test_grid_has_one_cell_a_value_and_leaves_outliers_out():

@@ -104,9 +104,8 @@ def test_accuracies_of_networks(quality):
     assert second["lower"] == second["upper"]  # bounds that cross hold nothing
     assert third["true"] is None
     text = drawn(chart)
-    assert "of 50% of" in text
-    assert "by labelled rows" in text
-    assert "Dotted" in text
+    for words in ("of 50% of", "by labelled rows", "Dotted"):
+        assert words in text
     assert "Diamonds" not in drawn(charts.accuracy_bounds(quality))
 
 

@@ -241,19 +241,13 @@ def test_colour_can_be_turned_off_and_is_not_for_pipes(classay, monkeypatch):
     assert not COLOUR.search(classay("data", "iriss")[2])
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [("classay sw", ["sweep"]), ("classay check --ju", ["--junit"]), ("classay no", [])],
-)
-def test_completion_works(classay, monkeypatch, words, expected):
+def test_completion_works_and_can_be_shown(classay, monkeypatch):
     monkeypatch.setenv("_CLASSAY_COMPLETE", "complete_bash")
-    monkeypatch.setenv("COMP_WORDS", words)
-    monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
-    code, out, _ = classay()
-    assert (code, out.split()) == (0, expected)
-
-
-def test_completion_can_be_shown(classay, monkeypatch):
+    for words, expected in {"classay sw": ["sweep"], "classay check --ju": ["--junit"], "classay no": []}.items():
+        monkeypatch.setenv("COMP_WORDS", words)
+        monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
+        code, out, _ = classay()
+        assert (code, out.split()) == (0, expected)
     monkeypatch.setenv("_CLASSAY_COMPLETE", "source_zsh")
     assert "#compdef classay" in classay()[1]
 

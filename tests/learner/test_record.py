@@ -483,8 +483,7 @@ def test_ctrl_c_returns_what_is_done(tmp_path):
     labelings = record(Rowwise(row, "interrupt"), NUMBERED, Y, FEW, repeats=2, executor=1, store=tmp_path)
     assert labelings.interrupted
     assert labelings.present.sum(axis=1).tolist() == [2, 2, 2, 0, 0, 0]
-    assert labelings.failures == ()
-    assert labelings.notes == ("Interrupted: 6 of 12 refits were not run.",)
+    assert (labelings.failures, labelings.notes) == ((), ("Interrupted: 6 of 12 refits were not run.",))
     whole = record(Rowwise(), NUMBERED, Y, FEW, repeats=2, executor=1)
     np.testing.assert_array_equal(labelings.labels[:3], whole.labels[:3])
     np.testing.assert_array_equal(np.random.get_state()[1], numpys)

@@ -102,12 +102,9 @@ def test_a_very_long_header(written):
     assert table.X.shape == (2, 15_000)
 
 
-def test_decimal_commas_with_semicolons(written):
+def test_decimal_commas_with_semicolons_and_missing_features(written):
     table = read(written("size;share;kind\n1,5;-0,25;rose\n2;0,5;tulip\n"))
     assert table.X.to_dict("list") == {"size": [1.5, 2], "share": [-0.25, 0.5]}
-
-
-def test_missing_features_stay_missing(written):
     missing = read(written("a,b,kind\n1,NA,x\n,q,y\n")).X.isna()
     assert missing.to_numpy().tolist() == [[False, True], [True, False]]
 
@@ -348,13 +345,10 @@ def test_openml_by_name_and_number(openml):
     assert [next(iter(query.items())) for query in queries] == [("name", "flowers"), ("data_id", 61)]
 
 
-def test_labels_of_mixed_types_become_texts(openml):
+def test_openml_remarks_tables_without_a_target_and_labels_of_mixed_types(openml):
     frame = pd.DataFrame({"a": [1, 2, 3], "kind": pd.Series([1, "b", 1], dtype=object)})
     openml(Bunch(frame=frame, target_names=["kind"]))
     assert read("openml:mixed").y.to_list() == ["1", "b", "1"]
-
-
-def test_openml_remarks_and_tables_without_a_target(openml):
     openml(Bunch(frame=pd.read_csv(io.StringIO(FLOWERS)), target_names=[]), warning="Several\nversions exist.")
     assert read("openml:flowers").notes == ("OpenML: Several versions exist.", LAST)
 

@@ -248,8 +248,7 @@ def test_a_table_given_in_python_is_described_and_not_changed():
     pd.testing.assert_frame_equal(frame, before)
     assert [each.kind for each in audit.columns] == ["number", "category", "category", "category"]
     assert "not converted" in audit.columns[1].why
-    assert audit.losses == ()
-    assert audit.classes == (("0", 1), ("1", 2))
+    assert (audit.losses, audit.classes) == ((), (("0", 1), ("1", 2)))
     assert len(audit_frame(np.eye(3)).columns) == 3
 
 

@@ -163,12 +163,10 @@ def _joins_above_chance(kinship: Kinship, plugin: bool) -> list[tuple[float, boo
     return found
 
 
-def _heatmap_and_map(kinship: Kinship, distance: str = "jensen_shannon", plugin: bool = False) -> alt.HConcatChart:
-    return theme.beside(kinship_heatmap(kinship, distance, plugin), kinship_map(kinship, plugin))
-
-
 KINSHIP: Kinds = {
-    "both": _heatmap_and_map,
+    "both": lambda kinship, distance="jensen_shannon", plugin=False: theme.beside(
+        kinship_heatmap(kinship, distance, plugin), kinship_map(kinship, plugin)
+    ),
     "heatmap": kinship_heatmap,
     "map": kinship_map,
     "dendrogram": kinship_dendrogram,

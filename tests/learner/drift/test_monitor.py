@@ -608,24 +608,18 @@ def test_bad_targets_of_numbers_are_explained(y, message):
             watching.update(rows, [1.0])
 
 
-@pytest.mark.parametrize(
-    ("learner", "options", "message"),
-    [
-        (GaussianNB(), {"false_alarm_rate": 5}, "false_alarm_rate"),
-        (GaussianNB(), {"min_stability": 1.5}, "min_stability"),
-        (GaussianNB(), {"control": "all"}, "control"),
-        (GaussianNB(), {"draws": 2}, "draws"),
-        (GaussianNB(), {"probes": "unifrom"}, "uniform"),
-        (GaussianNB(), {"tolerance": 0.1}, "`tolerance` is for regressors"),
-        (LinearRegression(), {"tolerance": -1}, "number of at least 0"),
-    ],
-)
-def test_bad_settings_are_explained(learner, options, message):
-    with pytest.raises(InputError, match=message):
-        DriftMonitor(learner, **options)
-
-
-def test_bad_references_are_explained():
+def test_bad_settings_and_references_are_explained():
+    for options, message in (
+        ({"false_alarm_rate": 5}, "false_alarm_rate"),
+        ({"min_stability": 1.5}, "min_stability"),
+        ({"control": "all"}, "control"),
+        ({"draws": 2}, "draws"),
+        ({"probes": "unifrom"}, "uniform"),
+        ({"tolerance": 0.1}, "`tolerance` is for regressors"),
+        ({"learner": LinearRegression(), "tolerance": -1}, "number of at least 0"),
+    ):
+        with pytest.raises(InputError, match=message):
+            DriftMonitor(**{"learner": GaussianNB()} | options)
     X, y = draw(100, 0)
     with pytest.raises(InputError, match="no reference yet"):
         DriftMonitor(GaussianNB()).update(X, y)

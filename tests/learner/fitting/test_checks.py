@@ -9,7 +9,7 @@ from rough_learners import Duck, Tallied, fits
 from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
-from sklearn.ensemble import IsolationForest
+from sklearn.ensemble import IsolationForest, StackingClassifier
 from sklearn.mixture import GaussianMixture
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -241,16 +241,9 @@ def test_labels_in_every_form(labels, expected):
     assert found.tolist() == expected.tolist()
 
 
-def test_a_learner_that_does_not_build_on_scikit_learn():
+def test_a_learner_without_scikit_learn_and_one_that_predicts_only_once_fitted_are_taken():
     learner, notes = checks.unfitted_learner(Duck(3))
-    assert learner.shift == 3
-    assert notes == []
-
-
-def test_a_classifier_that_predicts_only_once_fitted_is_taken():
-    from sklearn.ensemble import StackingClassifier
-    from sklearn.naive_bayes import GaussianNB
-
+    assert (learner.shift, notes) == (3, [])
     stack = StackingClassifier([("a", GaussianNB())])
     assert not hasattr(stack, "predict")
     assert type(checks.unfitted_learner(stack)[0]) is StackingClassifier

@@ -81,7 +81,10 @@ def test_sizes(size, rows, replace):
     assert repeated == replace
 
 
-def test_more_rows_than_there_are_need_replacement():
+def test_more_rows_than_there_are_need_replacement_and_fewer_than_classes_are_too_few():
+    Subsets(4, 3).check(codes_of(9, 9, 9))
+    with pytest.raises(InputError, match=r"2 rows .* for 3 classes"):
+        Subsets(4, 2).check(codes_of(9, 9, 9))
     codes = codes_of(6, 4)
     Subsets(2, 30, True).check(codes)
     Subsets(2, 10, False).check(codes)
@@ -131,7 +134,9 @@ def test_a_class_put_in_by_hand_is_flagged(replace):
     assert {how for _, how in Subsets(10, 100).draw(codes_of(50, 50), 3)} == {AS_DRAWN}
 
 
-def test_subsets_are_random_and_not_by_class_shares():
+def test_subsets_are_random_differ_with_the_seed_and_are_not_by_class_shares():
+    drawn = [tuple(rows) for seed in (0, 1) for rows, _ in Subsets(10, 20).draw(codes_of(50, 50), seed)]
+    assert len(set(drawn)) == 20
     codes = codes_of(500, 500)
     shares = [codes[drawn].mean() for drawn, _ in Subsets(200, 100).draw(codes, 0)]
     # The binomial spread of 100 draws is 0.05; shares fixed by class would have none.
@@ -174,12 +179,6 @@ def test_halves_are_independent_samples_unless_they_are_dealt_by_class(stratify,
         assert np.mean(agree) > 0.85  # figures of samples whose class shares are those of the rows
     else:
         assert abs(np.mean(agree) - truth) < 4 * np.std(agree) / np.sqrt(60)
-
-
-def test_subsets_differ_from_each_other_and_with_the_seed():
-    codes = codes_of(50, 50)
-    drawn = [tuple(rows) for seed in (0, 1) for rows, _ in Subsets(10, 20).draw(codes, seed)]
-    assert len(set(drawn)) == 20
 
 
 @given(counts=st.lists(st.integers(2, 11), min_size=2, max_size=6), by_class=st.booleans(), seed=st.integers(0, 2**40))
@@ -246,13 +245,6 @@ def test_halves_need_two_rows_of_each_class():
 def test_schemes_that_are_none(scheme, said):
     with pytest.raises(InputError, match=said):
         scheme()
-
-
-def test_a_subset_needs_one_row_a_class():
-    codes = codes_of(9, 9, 9)
-    Subsets(4, 3).check(codes)
-    with pytest.raises(InputError, match=r"2 rows .* for 3 classes"):
-        Subsets(4, 2).check(codes)
 
 
 @pytest.mark.parametrize("size", [3, 0.15])

@@ -138,12 +138,9 @@ def test_nothing_that_was_handed_in_is_kept_or_altered():
 # Without gaps
 
 
-def test_a_record_without_gaps_is_itself():
+def test_the_share_that_measures_need():
     labelings = with_gaps(np.ones((4, 3)))
     assert labelings.complete() is labelings.labels
-
-
-def test_the_share_that_measures_need():
     enough = np.ones((5, 4))
     enough[0] = 0
     assert with_gaps(enough).complete().shape == (4, 4, 6)
@@ -301,13 +298,10 @@ def test_the_way_to_disk_and_back_bit_for_bit(labelings, tmp_path):
     assert again.read_bytes() == path.read_bytes()
 
 
-def test_a_record_of_another_kind(tmp_path):
+def test_a_record_of_another_kind_or_that_lacks_a_part(tmp_path):
     store.write(tmp_path / "ranks", "ranks", {}, {"ranks": np.arange(3)})
     with pytest.raises(InputError, match="of kind 'ranks'; expected one of 'labelings', 'predictions'"):
         classay.load(tmp_path / "ranks")
-
-
-def test_a_record_that_lacks_a_part(tmp_path):
     header, arrays = full().to_file()
     del arrays["truth"]
     store.write(tmp_path / "part", "labelings", header, arrays)

@@ -431,16 +431,13 @@ def test_bad_settings_are_refused_before_any_fit(name, values, message):
         sweep(DecisionTreeClassifier(), X, Y, name, values, **KEPT)
 
 
-def test_regressors_and_large_holdouts_are_refused():
-    with pytest.raises(InputError, match="a regressor; a sweep counts labels"):
-        sweep(LinearRegression(), X, X[:, 0], "fit_intercept", [True, False], **KEPT)
-    with pytest.raises(InputError, match="a regressor"):
-        sweep(LinearRegression(), X, X[:, 0], "size", [30], **KEPT)
-    with pytest.raises(InputError, match="`holdout_size` is 500"):
-        sweep(DecisionTreeClassifier(), X, Y, "max_depth", [1], holdout_size=500, **KEPT)
-
-
-def test_a_parameter_of_a_step_is_found_by_its_end():
-    pipeline = make_pipeline(StandardScaler(), DecisionTreeClassifier())
-    with pytest.raises(InputError, match="Did you mean decisiontreeclassifier__max_depth"):
-        sweep(pipeline, X, Y, "max_depth", [1], **KEPT)
+def test_regressors_large_holdouts_and_the_parameter_of_a_step_without_its_name_are_refused():
+    tree = DecisionTreeClassifier()
+    for arguments, options, message in (
+        ((LinearRegression(), X, X[:, 0], "fit_intercept", [True, False]), {}, "a regressor; a sweep counts labels"),
+        ((LinearRegression(), X, X[:, 0], "size", [30]), {}, "a regressor"),
+        ((tree, X, Y, "max_depth", [1]), {"holdout_size": 500}, "`holdout_size` is 500"),
+        ((make_pipeline(StandardScaler(), tree), X, Y, "max_depth", [1]), {}, "mean decisiontreeclassifier__max_depth"),
+    ):
+        with pytest.raises(InputError, match=message):
+            sweep(*arguments, **options, **KEPT)

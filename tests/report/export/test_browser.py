@@ -154,8 +154,7 @@ def test_nothing_that_users_named_runs(see):
         page.keyboard.press("Escape")
     page.locator(".chart.drawn svg path").first.hover(force=True)
     page.wait_for_timeout(200)
-    assert seen.dialogs == []
-    assert seen.errors == []
+    assert (seen.dialogs, seen.errors) == ([], [])
     assert page.locator("img, iframe, object, embed").count() == 0
     assert page.locator("h1").inner_text().startswith('</script><img src=x onerror="alert(2)">')
 
@@ -169,8 +168,7 @@ def test_pages_of_hostile_names(browser, tmp_path, seed):
         for button in seen.page.locator("button:visible").all()[:20]:
             button.click(timeout=2000, force=True)
             seen.page.keyboard.press("Escape")
-        assert seen.dialogs == []
-        assert seen.errors == []
+        assert (seen.dialogs, seen.errors) == ([], [])
         assert seen.asked == [path.as_uri()]
         assert seen.page.locator("img, iframe, object, embed, base").count() == 0
         assert seen.page.locator("h2", has_text="reproduce").count() == 1

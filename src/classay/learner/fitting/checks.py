@@ -146,7 +146,9 @@ def prepare(
 
     `two_fold`: whether test_size may be 0, for halves that are tested on each other. `samples`: those of a source.
     """
-    scheme = checked_scheme(scheme)
+    scheme = Subsets() if scheme is None else scheme
+    if not isinstance(scheme, (Subsets, HalfSplits, Retrain, Folds)):
+        raise InputError(f"`scheme` is {scheme!r}; expected Subsets(...), HalfSplits(...), Retrain(...) or Folds(cv).")
     by_fold = isinstance(scheme, Folds)
     repeats = expect.whole((1 if by_fold else 5) if repeats is None else repeats, "repeats", at_least=1)
     if by_fold and (probes is not None or X_test is not None):
@@ -251,15 +253,6 @@ def _score_form(wanted: Any, setup: Setup) -> tuple[ScoreForm | None, list[Note]
     elif size > (most := expect.limit_of("score_bytes")):
         return None, [Note("scores-not-kept", bytes=size, limit=most)]
     return form, []
-
-
-def checked_scheme(scheme: Any) -> Scheme | Folds:
-    """The scheme, `Subsets()` if there is none."""
-    if scheme is None:
-        return Subsets()
-    if not isinstance(scheme, (Subsets, HalfSplits, Retrain, Folds)):
-        raise InputError(f"`scheme` is {scheme!r}; expected Subsets(...), HalfSplits(...), Retrain(...) or Folds(cv).")
-    return scheme
 
 
 # Checks of learner, rows, labels, probes

@@ -122,9 +122,7 @@ class Grid:
     @property
     def points(self) -> list[Any]:
         """All settings, in order; the last parameter varies fastest."""
-        if len(self.parameters) == 1:
-            return list(self.values[0])
-        return list(product(*self.values))
+        return list(self.values[0]) if len(self.parameters) == 1 else list(product(*self.values))
 
     def settings(self, point: Any) -> dict[str, Any]:
         """Parameter -> value at a point."""

@@ -227,7 +227,9 @@ def _fit_mixture(
     # A holdout may show more labelings over its subsets than MOST_CELLS; the zero cells must stay a share.
     cells = max(cells, 2 * seen.sum())
     share = np.concatenate([[1 - seen.sum() / cells], seen / cells])
-    effective = histogram.sum() / _design_effect(histogram)
+    # The counts vary more than if every subset and holdout were an independent draw, by this factor.
+    independent = seen.sum() / (histogram.shape[0] * histogram.shape[1])
+    effective = histogram.sum() / float(max(np.trace(_covariance(histogram)) / independent, 1.0))
 
     weight = np.full(grid.size, 1 / grid.size)
     for _ in range(most_rounds):
@@ -247,12 +249,6 @@ def _covariance(histogram: Floats) -> Floats:
         if len(means) > 1:
             total += np.atleast_2d(np.cov(means, rowvar=False)) / len(means)
     return total
-
-
-def _design_effect(histogram: Floats) -> float:
-    """How much more the counts vary than if every subset and holdout were an independent draw, as a factor."""
-    independent = histogram.mean(axis=(0, 1)).sum() / (histogram.shape[0] * histogram.shape[1])
-    return float(max(np.trace(_covariance(histogram)) / independent, 1.0))
 
 
 def _allowed(

@@ -136,9 +136,7 @@ def rounds(budget: int) -> list[int]:
 
 def spread(count: int, window: tuple[float, float] | None = None) -> Floats:
     """Where the trials of a round are: over all p, or over a window."""
-    if window is None:
-        return np.resize(FIRST, count)
-    return np.resize(np.linspace(*window, PLACES), count)
+    return np.resize(FIRST if window is None else np.linspace(*window, PLACES), count)
 
 
 def _pieces(p: float | Floats, knots: Floats) -> Floats:

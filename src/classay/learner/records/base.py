@@ -152,9 +152,7 @@ class Refits(ABC):
 
     def about_population(self, kind: str, rows: str = "of these rows") -> str:
         """A kind of interval with the population that it is about: refits on these rows, or on data like these."""
-        if self.of_predictions:
-            return kind
-        return f"{'of data like these' if self.fresh else rows}, {kind}"
+        return kind if self.of_predictions else f"{'of data like these' if self.fresh else rows}, {kind}"
 
     def named(self, estimate: Estimate, rows: str = "of these rows") -> Estimate:
         """The estimate, whose kind names the population; one without an interval around a value is left as it is."""

@@ -68,7 +68,8 @@ class SweepFits:
         of the subsets that were done.
         """
         recorder = self.recorder
-        self.failed |= self._failed_before
+        points = self.grid.points
+        self.failed |= {points[place]: why for place, why in self._listing.get("failed", ())}
         for group in self.groups:
             stored = recorder.stored(group, self.failed)
             self.records |= {point: record for point, record in stored.items() if isinstance(record, Labelings)}
@@ -156,11 +157,6 @@ class SweepFits:
             raise ValueError("it lists values that the sweep does not have")
         notes_from_json(header["shared"])
         return header
-
-    @property
-    def _failed_before(self) -> dict[Any, str]:
-        points = self.grid.points
-        return {points[place]: why for place, why in self._listing.get("failed", ())}
 
     def _described(self, group: FitGroup) -> dict[str, Any]:
         """What parts in the store say of the sweep."""

@@ -57,7 +57,10 @@ def _lines(report: Report) -> Iterator[str]:
         yield from ("### Learners", "", *_table(overview), "")
         if overview.note:
             yield from (escaped(overview.note), "")
-        yield from (*_definitions(overview), "")
+        # The meaning of each column: readers of a card have no glossary at hand.
+        terms = [TERMS[name] for name in overview.columns if name in TERMS]
+        yield from (f"- {term.label}: {escaped(term.meaning)} {escaped(term.range)}." for term in terms)
+        yield ""
     for name, why in report.failed.items():
         yield from (f"**{escaped(name)}**: no results. {escaped(why)}", "")
     yield from _settings(report.settings)
@@ -98,13 +101,6 @@ def _table(sheet: Sheet) -> Iterator[str]:
     yield "| " + " | ".join("---:" if name in TERMS else "---" for name in sheet.columns) + " |"
     for row in sheet.rows:
         yield "| " + " | ".join(escaped(_cell(cell, name)) for cell, name in zip(row, sheet.columns)) + " |"
-
-
-def _definitions(sheet: Sheet) -> Iterator[str]:
-    """The meaning of each column: readers of a card have no glossary at hand."""
-    for name in sheet.columns:
-        if name in TERMS:
-            yield f"- {TERMS[name].label}: {escaped(TERMS[name].meaning)} {escaped(TERMS[name].range)}."
 
 
 def _settings(settings: dict[str, Any]) -> Iterator[str]:
