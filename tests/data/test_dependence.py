@@ -93,7 +93,7 @@ def test_columns_that_tie_nothing_are_excluded_or_named():
     y = (X["m0"] + rng.normal(size=600) > 0).to_numpy()
     result = classay.dependence(X, y, order=False, near=False)
     assert (result.tried, result.verdict, result.skipped) == (("job",), "no", ("rare",))
-    assert str(result).endswith("is excluded. Not tried, because one value has most of the rows: rare.")
+    assert str(result).endswith("more often. Not tried, because one value has most of the rows: rare.")
     few = classay.dependence(*(part[:25] for part in sites(1, 3)), order=False, near=False)
     assert few.verdict == "undecided"
     assert "cannot be decided for site (3 groups): a fall of up to " in str(few)
@@ -156,3 +156,18 @@ def test_nearly_as_many_classes_as_rows_give_no_warning(verb):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert verb(rows, labels).found == ()
+
+
+@pytest.mark.slow
+def test_rare_classes_count_and_nothing_tried_decides_nothing():
+    rng = np.random.default_rng(4)
+    y = np.repeat([1, 0], [24, 1974])
+    patient = np.arange(1998) // 6
+    centre = np.where(np.arange(333) < 4, 3.0, 0.0)[:, None] * rng.normal(size=(333, 4))
+    X = pd.DataFrame(centre[patient] + np.where(y == 1, 0.05, 1.0)[:, None] * rng.normal(size=(1998, 4)))
+    X = X.rename(columns="m{}".format).assign(pid=patient)
+    assert classay.dependence(X, y, order=False, near=False, columns=["pid"]).verdict != "no"
+    nothing = classay.dependence(X, y, order=False, near=False, columns=())
+    assert (nothing.verdict, str(nothing)) == ("undecided", "Undecided: nothing was tried.")
+    grouped = classay.dependence(X[["m0", "m1"]], rng.integers(2, size=1998), groups=patient)
+    assert not grouped.missing  # blocks keep groups whole

@@ -155,3 +155,32 @@ def test_a_measurement_whose_classes_overlap_is_no_leak():
         flipped = np.where(rng.random(300) < 0.015, 1 - y, y)
         (found,) = classay.leaks(X.assign(a=X["b"] + 40 * flipped), y).found
         assert found.column == "a"
+
+
+@pytest.mark.parametrize(
+    ("made", "verdict"),
+    [
+        (lambda X, y: X.assign(refund=np.where(y == 1, 50.0, np.nan)), "found"),  # medians hide it from a forest
+        (lambda X, y: X.assign(code=7.5 * y), "found"),
+        (lambda X, y: pd.DataFrame({"code": 3.0 * y}), "undecided"),  # nothing to compare with
+    ],
+)
+def test_a_leak_is_not_denied_where_other_columns_cannot_show_it(made, verdict):
+    rng = np.random.default_rng(8)
+    X, y = pd.DataFrame(rng.normal(size=(400, 4))).rename(columns="m{}".format), np.zeros(400, dtype=int)
+    y[:9] = 1
+    assert classay.leaks(made(X, y), y).verdict == verdict
+    few = pd.DataFrame(np.random.default_rng(8).normal(size=(20, 4)))
+    assert classay.leaks(few, np.arange(20) % 2).verdict == "undecided"  # a skill of .75 is not excluded
+
+
+@pytest.mark.slow
+def test_texts_that_were_not_looked_at_are_named():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.integers(2, size=80), "b": rng.normal(size=80).round(1)})
+    X["said"] = [f"sentence number {row} about this and that" for row in range(80)]
+    y = rng.integers(2, size=80)
+    parts = classay.shift(X[:40].assign(b=0), X[40:].assign(b=0))
+    for result in (classay.leaks(X, y), classay.dependence(X, y, near=False), parts):
+        assert "Texts were not looked at: said" in str(result)
+    assert parts.copies.value == 0  # rows with other texts are not equal

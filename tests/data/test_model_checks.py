@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import special
+from scipy import sparse, special
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
@@ -214,3 +214,15 @@ def test_rows_between_the_known_ones_are_unlike_them(distance):
 def test_mistakes_get_a_sentence(call, message):
     with pytest.raises(InputError, match=message):
         call(classay.complexity(*clouds(60), "euclidean"))
+
+
+def test_a_few_rows_far_away_are_found_and_tables_of_either_kind_agree():
+    rng = np.random.default_rng(2)
+    X, y, new = rng.normal(size=(600, 4)), rng.integers(2, size=600), rng.normal(size=(200, 4))
+    new[:5] = 1e6
+    c = classay.complexity(X, y)
+    assert c.unlike_known(new).verdict == "found"
+    np.testing.assert_allclose(c.unlike_known(sparse.csr_array(new)).unusual, c.unlike_known(new).unusual)
+    known = classay.complexity(sparse.csr_array(X), y, "euclidean")
+    both = known.unlike_known(new), known.unlike_known(sparse.csr_array(new))
+    np.testing.assert_allclose(both[0].unusual, both[1].unusual)

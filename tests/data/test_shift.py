@@ -116,3 +116,12 @@ def test_other_patients_are_no_shift_if_they_are_given():
 def test_mistakes_are_refused(train, test, match):
     with pytest.raises(classay.InputError, match=match):
         classay.shift(train, test)
+
+
+def test_few_values_show_nothing_and_exclude_nothing():
+    X = pd.DataFrame({"a": np.random.default_rng(1).normal(size=200), "b": np.nan})
+    X.loc[[0, 1], "b"], X.loc[[100, 101], "b"] = 1.0, 2.0  # two against two: p = 1/3 at best
+    assert classay.shift(X[:100], X[100:]).verdict == "no"
+    few = classay.shift(X[["a"]][:12], X[["a"]][12:24])
+    assert few.verdict == "undecided"
+    assert str(few).startswith("Too few rows")

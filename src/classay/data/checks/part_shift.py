@@ -17,7 +17,7 @@ from ...estimators.encoder import as_levels, as_numbers, kind_of_column
 from ...expect import InputError, shown
 from ...intervals import Estimate, exact, of_proportion
 from ...splits import PerRow, fold_of_rows, per_row
-from .quick_models import FOLDS, as_points, scores_of_part, table_of_rows
+from .quick_models import FOLDS, as_points, left_out, scores_of_part, table_of_rows
 from .verdicts import FOUND, NOTHING, UNDECIDED, Check, Looked
 
 MOST_ROWS = 2_500
@@ -30,6 +30,8 @@ GAPS = "missing values in a row"
 """Is compared as if it were a column, if several columns have missing values."""
 COPIES = 0.01
 """A test part is contaminated from this share of rows with a copy in the training part, above what is usual there."""
+POSSIBLE_AUC, POSSIBLE = 0.75, 0.5
+"""If an AUC, or a distance of a column, above these is possible, nothing is decided."""
 DRAWS, MOST_COPIED = 999, 3_000
 """Random splits that copies are compared with, and values of rows that are split."""
 MOST_SHOWN = 12
@@ -71,11 +73,17 @@ class Shift(Check, unit="AUC, share, and distance of a column"):
     n_train: int
     n_test: int
     seed: int
+    texts: tuple[str, ...] = ()
 
     @property
     def unlike(self) -> bool:
         """Whether test rows are unlike training rows: to a forest, or in a column."""
         return bool(self.columns) or (self.auc.known and self.auc.low > 0.5)
+
+    @property
+    def alike(self) -> bool:
+        """Whether a large difference is excluded."""
+        return not self.unlike and self.auc.high <= POSSIBLE_AUC and self.visible <= POSSIBLE
 
     @property
     def contaminated(self) -> bool:
@@ -89,8 +97,10 @@ class Shift(Check, unit="AUC, share, and distance of a column"):
 
     def looked_at(self) -> tuple[Looked, ...]:
         """The rows of both parts, copies of them, and each column that differs."""
-        rows = UNDECIDED if not self.auc.known else FOUND if self.auc.low > 0.5 else NOTHING
-        alone = Looked("each column alone", FOUND if self.columns else NOTHING, {"visible": exact(self.visible)})
+        # What is not excluded may be anything: so says a wide interval.
+        rows = FOUND if self.auc.low > 0.5 else NOTHING if self.auc.high <= POSSIBLE_AUC else UNDECIDED
+        by_column = FOUND if self.columns else NOTHING if self.visible <= POSSIBLE else UNDECIDED
+        alone = Looked("each column alone", by_column, {"visible": exact(self.visible)})
         copies = {"copies": self.copies, "usual_copies": exact(self.usual_copies)}
         columns = (Looked(cause.column, FOUND, {"distance": exact(cause.distance)}) for cause in self.columns)
         both = Looked("rows of both parts", FOUND if self.contaminated else NOTHING, copies)
@@ -100,7 +110,8 @@ class Shift(Check, unit="AUC, share, and distance of a column"):
         unlike = ["the test part is unlike the training part"] if self.unlike else []
         verdicts = [*unlike, *(["test rows are in the training part"] if self.contaminated else [])]
         if not verdicts:
-            verdicts = ["no difference between the parts was found" if self.auc.known else "too few groups to decide"]
+            few = "too few rows, or groups, to decide whether the parts differ"
+            verdicts = ["no difference between the parts was found" if self.verdict == NOTHING else few]
         parts = [f"a forest tells test rows from training rows with an AUC of {self.auc:.2f} (0.5: not at all)"]
         if self.columns:
             named = [f"{cause.column} ({cause.train} in training, {cause.test} in test)" for cause in self.columns[:3]]
@@ -111,7 +122,7 @@ class Shift(Check, unit="AUC, share, and distance of a column"):
             f"{self.copies.value:.1%} of {self.n_test:,} test rows equal a training row ({self.usual_copies:.1%} of "
             "training rows equal another one)"
         )
-        text = f"{' and '.join(verdicts)}: {', '.join(parts)}."
+        text = f"{' and '.join(verdicts)}: {', '.join(parts)}.{self.unread}"
         return text[0].upper() + text[1:]
 
 
@@ -157,7 +168,7 @@ def shift(
     (True, 'b')
 
     """
-    train, test = table_of_rows(X_train, "X_train"), table_of_rows(X_test, "X_test")
+    train, test = table_of_rows(X_train, "X_train", texts=True), table_of_rows(X_test, "X_test", texts=True)
     missing = [name for name in train.columns if name not in test]
     if missing or test.shape[1] != train.shape[1]:
         other = [name for name in test.columns if name not in train]
@@ -170,7 +181,9 @@ def shift(
             raise InputError(f"`{name}` has {len(part)} rows; at least {2 * FOLDS} are needed.")
     seed, sizes = seeds.settle(random_state), (len(train), len(test))
     codes = per_row(groups, rows=sum(sizes)).groups
-    hashes = _row_hashes(pd.concat([train, test], ignore_index=True))
+    both = pd.concat([train, test], ignore_index=True)
+    hashes, kept = _row_hashes(both), list(table_of_rows(both).columns)
+    train, test = train[kept], test[kept]
     copies, usual, copies_p_value = _copies(hashes, len(train), seed)
     auc = _auc(train, test, hashes, codes, seed, progress)
     if codes is not None:  # rows of a group are no independent rows
@@ -189,6 +202,7 @@ def shift(
         n_train=sizes[0],
         n_test=sizes[1],
         seed=seed,
+        texts=left_out(both, train),
     )
 
 
@@ -198,7 +212,8 @@ def _row_hashes(X: pd.DataFrame) -> Ints:
     columns = {}
     for place, name in enumerate(X.columns):
         values = X[name]
-        plain = values.dtype.kind in "iufb" if isinstance(values.dtype, np.dtype) else False
+        plain = isinstance(values.dtype, np.dtype) and values.dtype.kind in "iufb"
+        plain = plain and not (values.dtype.kind in "iu" and (values.abs() >= 2**53).any())
         columns[place] = values.astype(float) if plain else values.map(str)
     hashes = pd.util.hash_pandas_object(pd.DataFrame(columns, copy=False), index=False)
     return np.asarray(hashes).view(np.int64)
@@ -274,7 +289,7 @@ def _numbers(both: pd.Series[Any], n_train: int) -> tuple[float, float, tuple[st
         tests.append((float(lacking), abs(shares[0] - shares[1]), missing))
     one, other = (part[~np.isnan(part)] for part in parts)
     if one.size and other.size:
-        shape, typical = stats.ks_2samp(one, other, method="asymp"), (np.median(one), np.median(other))
+        shape, typical = stats.ks_2samp(one, other), (np.median(one), np.median(other))
         # The distance sees any difference, but half a standard deviation less often than ranks do.
         p_values = shape.pvalue, stats.mannwhitneyu(one, other, method="asymptotic").pvalue
         medians = (f"median {typical[0]:.3g}", f"median {typical[1]:.3g}")

@@ -38,8 +38,8 @@ PRIOR = 1.0
 """Rows that the shares of all classes count for, besides the rows of a value."""
 
 
-def table_of_rows(X: Any, name: str = "X") -> pd.DataFrame:
-    """Rows as a DataFrame with its own row numbers, without texts; columns without names are x0, x1, …"""
+def table_of_rows(X: Any, name: str = "X", texts: bool = False) -> pd.DataFrame:
+    """Rows as a DataFrame with its own row numbers; columns without names are x0, x1, … Without texts, or with them."""
     if is_sparse(X):
         raise InputError(
             f"`{name}` is a sparse matrix; expected a DataFrame or array. Use {name}.toarray() if it fits."
@@ -58,10 +58,15 @@ def table_of_rows(X: Any, name: str = "X") -> pd.DataFrame:
         values = rows[column]
         if values.dtype.kind == "f" and np.isinf(values.to_numpy(dtype=float, na_value=np.nan)).any():
             raise InputError(f"The column {column!r} of `{name}` contains infinity. Replace it, or drop its rows.")
-    texts = [column for column in rows.columns if kind_of_column(rows[column]) == "text"]
-    if len(texts) == rows.shape[1]:
+    written = [column for column in rows.columns if kind_of_column(rows[column]) == "text"]
+    if len(written) == rows.shape[1]:
         raise InputError(f"`{name}` has texts only; expected a column of numbers or categories. Embed texts first.")
-    return rows.drop(columns=texts)
+    return rows if texts else rows.drop(columns=written)
+
+
+def left_out(X: Any, kept: pd.DataFrame) -> tuple[str, ...]:
+    """The columns of a table that another one lacks."""
+    return tuple(name for name in map(str, getattr(X, "columns", ())) if name not in kept)
 
 
 def labelled_rows(X: Any, y: ArrayLike, groups: Any = None, least: int = 20) -> Data:
@@ -218,11 +223,13 @@ def skill(predicted: Ints, codes: Ints, size: int) -> Estimate:
     (balanced accuracy − 1/k) / (1 − 1/k), for the k classes that have enough rows.
     """
     recalls = [(predicted[codes == code] == code).astype(float) for code in range(size)]
-    recalls = [right for right in recalls if right.size >= LEAST_EVENTS] or recalls
+    enough = [right for right in recalls if right.size >= LEAST_EVENTS]
+    recalls = enough if len(enough) > 1 else [right for right in recalls if right.size]
     k = len(recalls)
     mean = float(np.mean([right.mean() for right in recalls]))
     # One row more that is wrong, in each class: an error of 0 is not certain.
     shares = [(right.sum() + 0.5, right.size + 1) for right in recalls]
     error = np.sqrt(sum(right / n * (1 - right / n) / n for right, n in shares)) / k
     chance = 1 / max(k, 2)
-    return around((mean - chance) / (1 - chance), float(error) / (1 - chance), 0.95, "over rows of each class")
+    estimate = around((mean - chance) / (1 - chance), float(error) / (1 - chance), 0.95, "over rows of each class")
+    return replace(estimate, high=min(estimate.high, 1.0))

@@ -34,6 +34,7 @@ from .quick_models import (
     class_weights,
     even_sample,
     labelled_rows,
+    left_out,
     of_groups,
     place_in_class,
     predicted,
@@ -119,6 +120,7 @@ class Dependence(Check, unit="share of rows predicted correctly"):
     n_rows: int
     seed: int
     skipped: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
 
     @property
     def found(self) -> tuple[Tie, ...]:
@@ -153,15 +155,17 @@ class Dependence(Check, unit="share of rows predicted correctly"):
         if open_ties:
             sentences.append(f"Whether rows belong together cannot be decided for {_first(open_ties, '; ')}.")
             sentences.append("More rows or more groups would tell; to be safe, pass them as groups.")
-        excluded = [tie.fall.high for tie in self.ties if tie.verdict == NOTHING]
-        if excluded:
-            sentences.append(
-                f"{counted(len(excluded), 'candidate')} for groups in {self.n_rows:,} rows: a fall in balanced "
-                f"accuracy by more than {max(0.0, *excluded):.2f} is excluded."
-            )
+        no = [tie.fall for tie in self.ties if tie.verdict == NOTHING]
+        for text, ends in (
+            ("a fall in balanced accuracy by more than {:.2f} is excluded", [e.high for e in no if e.kind != KINSHIP]),
+            ("near rows are in one group at most {:.2f} more often", [e.high for e in no if e.kind == KINSHIP]),
+        ):
+            if ends:
+                text = text.format(max(0.01, *ends))
+                sentences.append(f"{counted(len(ends), 'candidate')} for groups in {self.n_rows:,} rows: {text}.")
         if self.skipped:
             sentences.append(f"Not tried, because one value has most of the rows: {_first(self.skipped, ', ')}.")
-        return " ".join(sentences) or "Nothing in these rows can tie them together."
+        return (" ".join(sentences) or "Undecided: nothing was tried.") + self.unread
 
 
 def _first(names: Sequence[str], between: str) -> str:
@@ -236,7 +240,8 @@ def dependence(
     if near:
         search.near()
     ties = tuple(sorted(_judged(search.ties), key=lambda tie: -tie.fall.value))
-    return Dependence(ties, search.missing, search.shown_learner, len(table), seed, tuple(search.skipped))
+    skipped, texts = tuple(search.skipped), left_out(X, table.X)
+    return Dependence(ties, search.missing, search.shown_learner, len(table), seed, skipped, texts)
 
 
 def _judged(ties: list[Tie]) -> list[Tie]:
@@ -305,6 +310,7 @@ class _Search:
         blocks, fifths = ((place * number).astype(np.int64) for number in (max(min(BLOCKS, codes.size // 10), 5), 5))
         sorts = [name for name in X if _is_discrete(X[name]) and _sorts_file(_values(X[name]))]
         table = without(self.table, sorts if len(sorts) < X.shape[1] else [])
+        blocks, fifths = (_of_first(each, table.groups) for each in (blocks, fifths))
         short = _Candidate(ORDER, ORDER, table, blocks, partial(stretches, codes.size))
         both = [short] if sorts or table.groups is not None else [short, replace(short, deal=fifths)]
         ties = [replace(tie, p_value=min(2 * tie.p_value, 1.0)) for tie in map(self._decided, both) if tie is not None]
@@ -316,9 +322,12 @@ class _Search:
         """Rows with the same value of a column; those that the nearest rows leave open with the learner."""
         X, still_open = self.table.X, []
         names = [chosen] if isinstance(chosen, str) else X.columns if chosen is None else chosen
-        for name in map(str, names) if X.shape[1] > 1 else ():
+        for name in dict.fromkeys(map(str, names)):
             if name not in X:
                 raise InputError(f"`columns` names {name!r}, which `X` does not have.{nearest(name, X.columns)}")
+            if X.shape[1] == 1:
+                self.missing |= {} if chosen is None else {name: "it is the only column"}
+                continue
             if chosen is None and not _is_discrete(X[name]):
                 continue
             values, is_likely = _values(X[name]), bool(NAMES.search(name))
@@ -344,9 +353,10 @@ class _Search:
         values = as_points(self.table.X.iloc[rows])
         columns = continuous_columns(values)
         if len(columns) > 1:
-            groups = near_blocks(scaled(values[:, columns], self.seed), self.seed)
+            part = self.table.take(rows)
+            groups = _of_first(near_blocks(scaled(values[:, columns], self.seed), self.seed), part.groups)
             sample = partial(of_groups, groups, self.seed)
-            tie = self._decided(_Candidate(NEAR, NEAR, self.table.take(rows), groups, sample))
+            tie = self._decided(_Candidate(NEAR, NEAR, part, groups, sample))
             self.ties += [] if tie is None else [tie]
 
     def _decided(self, candidate: _Candidate) -> Tie | None:
@@ -369,6 +379,7 @@ class _Search:
         shuffled, apart, kin = by_nearest(points, queries, part.codes, part.groups, groups, folds)
         asked = part.take(queries)
         tie = _compared(candidate, asked, groups[queries], shuffled, apart, NEAREST)
+        kin = kin * class_weights(asked.codes, asked.classes.size)
         error = crossed_standard_error(by_group(kin[None, :], asked.groups))
         kinship = around(float(kin.mean()), error, 0.95, KINSHIP)
         if candidate.kind != NEAR and not is_told and kinship.high < FALL:
@@ -462,6 +473,14 @@ def _within_classes(key: Ints, codes: Ints, seed: int) -> Ints:
     drawn = sorted_by_class(codes, seeds.generator(seed, "shuffle within classes"))
     shuffled[np.argsort(codes, kind="stable")] = key[drawn]
     return shuffled
+
+
+def _of_first(tied: Ints, known: Ints | None) -> Ints:
+    """For each row, what the first row of its known group is tied to: so groups stay whole."""
+    if known is None:
+        return tied
+    _, first, group = np.unique(known, return_index=True, return_inverse=True)
+    return tied[first][group]
 
 
 def _united(one: Ints, other: Ints | None) -> Ints:

@@ -26,6 +26,7 @@ from .quick_models import (
     class_weights,
     even_sample,
     labelled_rows,
+    left_out,
     predicted,
     predicted_by_column,
     skill,
@@ -39,6 +40,8 @@ MOST_COLUMNS = 100
 """Columns that are tried alone."""
 SUSPECT = 0.5
 """Skill of a column alone from which all columns, and all others, are tried."""
+POSSIBLE = 0.75
+"""If this is possible of a column that is no suspect, there are too few rows to decide."""
 STRONG, NAMED = 0.9, 0.6
 """Skill of a column alone from which it is a leak; with a name like that of the labels, this is enough."""
 NEARLY = 0.05
@@ -50,6 +53,8 @@ ALIKE = 0.8
 PERFECT, GRADED = 0.99, 0.75
 """Skill that no honest measurement is expected to have; that of its errors if it is one: the AUC of being near to other
 classes, at least, and their distance from these as a share of that of right rows, at most."""
+LEAST_ERRORS = 5
+"""Rows predicted wrongly that show where errors lie."""
 MOST_TOGETHER, BINS = 3, 6
 """Columns that may predict the label together; they are searched with so many ranges of each."""
 MOST_SHOWN = 12
@@ -81,6 +86,7 @@ class Leaks(Check, unit="skill of the column alone"):
     target: str
     n_rows: int
     seed: int
+    texts: tuple[str, ...] = ()
 
     @property
     def found(self) -> tuple[Leak, ...]:
@@ -111,15 +117,15 @@ class Leaks(Check, unit="skill of the column alone"):
             for leak in self.found or self.suspects
         )
         if self.found:
-            return f"Possible target leak: {named}. Drop it if it is not known when you predict."
+            return f"Possible target leak: {named}. Drop it if it is not known when you predict.{self.unread}"
         if self.suspects:
-            return f"Undecided: {named}. Is it known when you predict, and all that matters?"
+            return f"Undecided: {named}. Is it known when you predict, and all that matters?{self.unread}"
         best = max((leak.skill for leak in self.columns), key=lambda effect: effect.value)
         return (
             f"No sign of a target leak: {counted(len(self.columns), 'column')} tried alone, the best with a skill of "
             f"{best.value:.2f} (at most {best.high:.2f}). One from {SUSPECT:g} to which all columns add at most "
-            f"{NEARLY:g}, or two or three with {PERFECT:g} together, would have been seen if all others had "
-            f"{WITHOUT:g} less."
+            f"{NEARLY:g} would have been seen if all others had {WITHOUT:g} less; of columns that need each other, "
+            f"only the clearest two or three.{self.unread}"
         )
 
 
@@ -180,7 +186,8 @@ def leaks(
     with Progress(table.X.shape[1], "columns alone", progress) as bar:
         alone = search.alone(bar)
     columns = search.judged(alone)
-    return Leaks(tuple(sorted(columns, key=lambda leak: -leak.skill.value)), str(target), table.codes.size, seed)
+    ordered = tuple(sorted(columns, key=lambda leak: -leak.skill.value))
+    return Leaks(ordered, str(target), table.codes.size, seed, left_out(X, table.X))
 
 
 class _Search:
@@ -225,8 +232,7 @@ class _Search:
             name: Leak(name, self._skill(codes), everything, None, (name,), looks_like(name, self.target), NOTHING)
             for name, codes in alone.items()
         }
-        several = self.table.X.shape[1] > 1
-        likely = [name for name, leak in judged.items() if several and leak.skill.value >= SUSPECT]
+        likely = [name for name, leak in judged.items() if leak.skill.value >= SUSPECT]
         measured = {name for name in likely if judged[name].skill.value < PERFECT and self._graded(name, alone[name])}
         for name in likely:
             leak = judged[name]
@@ -235,7 +241,12 @@ class _Search:
                 together = (name, *(other for other in rest if self._skill(alone[other], alone[name]).value >= ALIKE))
                 others = self._without(together)
                 verdict = _verdict(leak.skill, everything, others, leak.named, name in measured)
+                if self.table.X.shape[1] == 1 and verdict == FOUND:
+                    verdict = UNDECIDED  # there is no other column to compare with
                 judged[name] = replace(leak, others=others, together=together, verdict=verdict)
+        for name, leak in judged.items():
+            if leak.skill.value < SUSPECT and leak.skill.high >= POSSIBLE:
+                judged[name] = replace(leak, verdict=UNDECIDED)
         if all(leak.verdict != FOUND for leak in judged.values()):
             judged |= self._several(judged, measured, everything)
         return list(judged.values())
@@ -275,7 +286,7 @@ class _Search:
                 errors += float(wrong.sum())
                 nearer += float(rankdata(-away)[wrong].sum() - wrong.sum() * (wrong.sum() + 1) / 2) / (~wrong).sum()
                 distance += float(away[wrong].sum()) / max(float(np.median(away[~wrong])), 1e-300)
-        return errors > 0 and nearer >= GRADED * errors and distance <= GRADED * errors
+        return errors >= LEAST_ERRORS and nearer >= GRADED * errors and distance <= GRADED * errors
 
     def _only(self, columns: Collection[str]) -> Estimate:
         """The skill of these columns."""
@@ -297,7 +308,7 @@ class _Search:
 def _verdict(
     alone: Estimate, everything: Estimate, others: Estimate, named: bool = False, measured: bool = False
 ) -> str:
-    lost = min(everything.value, alone.value) - others.value
+    lost = alone.value - others.value
     strong = alone.value >= STRONG and not measured
     chance = float(np.hypot(others.high - others.value, alone.value - alone.low))
     much_worse = strong and lost >= max(NEARLY, 1 - alone.value, chance)

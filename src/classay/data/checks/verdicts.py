@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import pandas as pd
 
+from ...expect import shown
 from ...intervals import Estimate
 from ...result import PARTS, Result, parts_of
 
@@ -26,8 +27,9 @@ class Looked:
 
 
 class Check(Result):
-    """The result of a check of the data. `actions` are what to do, by verdict."""
+    """The result of a check of the data. `actions` are what to do, by verdict; `texts` are columns not looked at."""
 
+    texts: tuple[str, ...] = ()
     actions: ClassVar[dict[str, str]] = {
         FOUND: "Find out why before you trust a score.",
         UNDECIDED: "Add rows, or ask who collected them.",
@@ -41,7 +43,7 @@ class Check(Result):
     @property
     def verdict(self) -> str:
         """Of the check as a whole: found, undecided or no."""
-        verdicts = {looked.verdict for looked in self.looked_at()}
+        verdicts = {looked.verdict for looked in self.looked_at()} or {UNDECIDED}
         return next((verdict for verdict in (FOUND, UNDECIDED) if verdict in verdicts), NOTHING)
 
     @property
@@ -55,9 +57,14 @@ class Check(Result):
         return tuple(looked.name for looked in self.looked_at())
 
     def largest(self, figure: str) -> Estimate | None:
-        """The largest effect seen, by this figure; its upper end is the largest that remains possible."""
+        """The effect of which most remains possible, by this figure: its upper end."""
         known = [looked.figures[figure] for looked in self.looked_at() if figure in looked.figures]
-        return max(known, key=lambda effect: effect.value, default=None)
+        return max(known, key=lambda effect: effect.high, default=None)
+
+    @property
+    def unread(self) -> str:
+        """A sentence on columns of texts, or nothing."""
+        return f" Texts were not looked at: {shown(self.texts, 3)}." if self.texts else ""
 
     def to_frame(self) -> pd.DataFrame:
         """One row per figure of what was looked at: name, verdict, figure, value, low, high, level, kind."""

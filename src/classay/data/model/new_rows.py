@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy import sparse, stats
 
 from ... import expect
 from ...arrays import Floats, Ints
@@ -105,6 +105,8 @@ def _search(rows: Any, k: int, geometry: Geometry, white: bool) -> Callable[[Any
 def score(result: Complexity, known: KnownRows, X: Any, y: ArrayLike | None) -> pd.DataFrame:
     """New rows measured by the geometry of all rows: see `Complexity.score`."""
     table = matrix(aligned(as_vectors(X)[0], result.geometry.feature_names), "X", result.geometry.n_features)
+    if is_sparse(table) != is_sparse(result.evidence.table):
+        table = table.toarray() if is_sparse(table) else sparse.csr_array(table)
     metric = result.evidence.whole_metric(result.distance, result.covariance)
     codes = np.full(table.shape[0], -1) if y is None else encode(class_labels(y, "y", table.shape[0]), result.classes)
     tables = []
@@ -152,6 +154,7 @@ class UnlikeKnown(Check, unit="share of the rows"):
     actions: ClassVar[dict[str, str]] = Check.actions | {
         FOUND: "Look at the flagged rows first: predictions for them are guesses. Label some if they will recur.",
         UNDECIDED: "Add rows, known or new, and look at those that are flagged.",
+        NOTHING: "Nothing needs to be done, but for a look at flagged rows.",
     }
 
     def summary(self) -> dict[str, Estimate]:
@@ -201,7 +204,12 @@ def unlike_known(result: Complexity, known: KnownRows, X: Any, false_alarms: flo
     flagged = order[unusual[order] <= false_alarms + 1e-12]
     grouped = result.evidence.row_groups is not None
     # Twice the mean of p-values is one, however they depend on each other (Vovk & Wang, 2020).
-    p_value = min(2 * float(unusual.mean()), 1.0)
+    p_value = 2 * float(unusual.mean())
+    if not grouped:
+        # Many that are a little unusual, or few as far away as can be: the smaller p-value, times two.
+        rates = false_alarms, 1 / (known.size + 1)
+        alarms = ((int((unusual <= rate + 1e-12).sum()), rate) for rate in rates)
+        p_value = 2 * min(_p_value(count, unusual.size, known.size, rate) for count, rate in alarms)
     return UnlikeKnown(
         unusual=unusual,
         distance=distance,
@@ -209,7 +217,7 @@ def unlike_known(result: Complexity, known: KnownRows, X: Any, false_alarms: flo
         flagged=flagged,
         share=of_proportion(flagged.size, unusual.size),
         false_alarms=false_alarms,
-        p_value=p_value if grouped else _p_value(flagged.size, unusual.size, known.size, false_alarms),
+        p_value=min(p_value, 1.0),
         known_rows=known.size,
         known_groups=known.groups if grouped else None,
     )
@@ -221,10 +229,10 @@ def _p_value(alarms: int, rows: int, known: int, false_alarms: float) -> float:
     A row is flagged if it is beyond the a-th farthest known row, a = ⌊false_alarms · (known + 1)⌋. The share of the
     population beyond it is Beta(a, known + 1 − a) over data sets.
     """
-    if alarms == 0:
-        return 1.0
     beyond = math.floor(false_alarms * (known + 1) + 1e-9)
-    return float(stats.betabinom.sf(alarms - 1, rows, beyond, known + 1 - beyond))
+    if alarms == 0 or beyond == 0:
+        return 1.0
+    return float(stats.betabinom.pmf(np.arange(alarms, rows + 1), rows, beyond, known + 1 - beyond).sum())
 
 
 def _least_known(false_alarms: float) -> int:

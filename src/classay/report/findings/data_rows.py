@@ -220,15 +220,14 @@ def leak(results: Results, judge: Judge) -> Outcome:
         target = quoted(results.data.target)
         like = f" The name of {joined(named)} looks like that of the labels, {target}." if named else ""
         first, alone = suspected[0], [f"{quoted(each.column)} alone {each.skill.value:.2f}" for each in suspected]
-        assert first.all_columns is not None
-        assert first.others is not None
+        others = "unknown" if first.others is None else f"{first.others.value:.2f}"
         skills = (
             f"Skill (0: as good as chance; 1: always right) of {joined(alone)}, of all columns together "
-            f"{first.all_columns.value:.2f}, of all others {first.others.value:.2f}.{like}"
+            f"{first.all_columns.value:.2f}, of all others {others}.{like}"
         )
         columns, outcome = joined([quoted(each.column) for each in suspected]), "leak" if measured.found else "suspect"
-        return say(outcome, "data", first.skill, columns=columns, skills=skills, others=first.others.value)
-    best = measured.largest("skill") or exact(0.0)
+        return say(outcome, "data", first.skill, columns=columns, skills=skills, others=others)
+    best = measured.columns[0].skill
     return say("fine", "data", best, columns=len(measured.tried), best=max(best.value, 0))
 
 
@@ -285,7 +284,7 @@ def shifted_test(results: Results, judge: Judge) -> Outcome:
     if measured is None or not measured.auc.known:
         return results.suspicions.why.get("shift", "too few groups are in one of the parts")
     auc = f"{measured.auc.value:.2f} ({measured.auc.low:.2f} to {measured.auc.high:.2f}; 0.5: not at all)"
-    outcome = "unlike" if measured.unlike else "fine"
+    outcome = "unlike" if measured.unlike else "fine" if measured.alike else "unknown"
     return say(outcome, "data", measured.auc, auc=auc, columns=_columns_that_differ(measured), visible=measured.visible)
 
 
