@@ -81,6 +81,36 @@ def test_at_chance_and_below():
     assert (wrong.value, wrong.low) == (0, 0)
 
 
+def all_or_nothing(n_classes=100, rows=3, lost=0.7, seed=0):
+    """A symbol of a thousand arrives as it was sent, or as any other."""
+    rng, y = np.random.default_rng(seed), np.repeat(np.arange(n_classes), rows)
+    sent = rng.choice(1000, n_classes, replace=False)
+    arrived = np.where(rng.random(y.size) < lost, sent[y] + rng.integers(1, 1000, y.size), sent[y]) % 1000
+    return accuracy_curve((arrived[:, None] == sent) * 1.0, y, marginal=True)
+
+
+def test_a_curve_of_another_shape_has_no_implied_information():
+    found = information(all_or_nothing())
+    k, measured, fitted = found.gap
+    assert measured < fitted - 0.15
+    assert not found.implied.known
+    assert found.implied.low == found.bound.low > 0
+    assert f"not supported: the accuracy with {k} classes is {measured:.2f} where" in str(found)
+    other = information(curve(100, 3))
+    assert other.implied.known
+    assert abs(other.gap[1] - other.gap[2]) < 0.05
+    assert "misses accuracies by at most" in str(other)
+
+
+def test_a_decoder_without_implied_information_is_placed_by_its_bound():
+    found = information({"weak": curve(100, 3, 0.2), "odd": all_or_nothing(lost=0.3), "strong": curve(100, 3, 4.0)})
+    assert names(found) == ["strong", "odd", "weak"]
+    assert not found.decoders[1].told_apart
+    assert "Placed by the guaranteed bound" in str(found)
+    json.dumps(found.to_dict(), allow_nan=False)
+    found.plot().to_dict()
+
+
 def test_two_classes_have_no_spread():
     found = information(curve(2, 20)).nats["implied"]
     assert found.value > 0

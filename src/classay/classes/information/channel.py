@@ -14,9 +14,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import stats
 from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtri
 
@@ -24,11 +26,13 @@ from ...arrays import Floats, Ints
 from ...expect import InputError
 from ...intervals import Estimate, share_around
 from ..curve.curve import Curve
-from ..curve.jackknife import leave_groups_out, paired_error
+from ..curve.jackknife import jackknife_error, leave_groups_out, paired_error
 from ..ranks.evidence import Evidence, chance_table
 
 KIND = "over classes"
 MOST_SIZES = 60
+LARGEST_GAP, LEAST_P = 0.05, 0.01
+"""A curve farther than this from the fitted one, and less probable, does not support the fit."""
 _FARTHEST = 40.0
 # The trapezoid rule is exact to rounding for Gaussian tails; ±10 leave out 1e-23.
 NODES = np.linspace(-10.0, 10.0, 501)
@@ -145,8 +149,35 @@ class ChannelFit:
     mean: float
     error: float
 
+    @cached_property
+    def gap(self) -> tuple[int, float, float]:
+        """The size at which the measured and the fitted curve are farthest apart, and both accuracies there."""
+        accuracy, fitted = self.curve.accuracy[self.sizes - 1], mean_top(self.c, self.sizes)
+        at = int(np.abs(accuracy - fitted).argmax())
+        return int(self.sizes[at]), float(accuracy[at]), float(fitted[at])
+
+    @cached_property
+    def unsupported(self) -> str:
+        """Why the curve excludes every c, beyond what the choice of classes explains; empty if it does not.
+
+        Scores of the right class with another spread bend the curve along ∂²π̄/∂c². What is left of that direction if
+        the slope in c is taken out does not depend on the fit: its jackknife error over classes gives Student's test.
+        """
+        (k, accuracy, fitted), groups = self.gap, self.curve.ranks.n_groups
+        if abs(accuracy - fitted) < LARGEST_GAP or groups < 3:
+            return ""
+        bend = mean_top_slope(self.c + 0.01, self.sizes) - mean_top_slope(self.c - 0.01, self.sizes)
+        bend -= self.weights * (bend @ self.weights) / (self.weights @ self.weights)
+        error = jackknife_error(self.without_each(bend), np.bincount(self.curve.ranks.group))
+        apart = abs(bend @ (self.curve.accuracy[self.sizes - 1] - mean_top(self.c, self.sizes)))
+        if not 2 * stats.t.sf(apart / max(error, 1e-300), groups - 1) < LEAST_P:
+            return ""
+        return f"not supported: the accuracy with {k} classes is {accuracy:.2f} where the fitted curve has {fitted:.2f}"
+
     def nats(self, level: float) -> Estimate:
         """ι = c²/2 with its interval; a curve below chance has none."""
+        if self.unsupported:
+            return Estimate(math.nan, 0.0, math.inf, level, self.unsupported)
         c = self.c_interval(level)
         value, low, high = (max(end, 0.0) ** 2 / 2 for end in (c.value, c.low, c.high))
         return Estimate(value if math.isfinite(value) else math.nan, low, high, level, c.kind)
@@ -166,9 +197,9 @@ class ChannelFit:
         low, high = (c_of_mean(end, self.sizes, self.weights) for end in (mean.low, mean.high))
         return Estimate(self.c, min(low, self.c), max(high, self.c), level, KIND)
 
-    def without_each(self) -> Floats:
-        """The mean without each group of classes in turn."""
-        figure = mean_of_curve(self.sizes, self.weights)
+    def without_each(self, weights: Floats | None = None) -> Floats:
+        """The mean, or that with other weights, without each group of classes in turn."""
+        figure = mean_of_curve(self.sizes, self.weights if weights is None else weights)
         return np.array([figure(part) for part in leave_groups_out(self.curve.ranks, self.curve.ties, False)])
 
 

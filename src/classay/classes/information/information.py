@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, overload
 
@@ -25,7 +25,9 @@ class Information(Result, chart="information:information_chart"):
 
     `implied` is an estimate. For the two bounds, `bound` (any classes, from sets of `bound_classes`) and `fano` (these
     classes), `low` is the bound with its confidence, `value` the same formula at the measured accuracy, and `high` is
-    infinite: there is no upper bound. A `value` of NaN is not identified: every prediction was right.
+    infinite: there is no upper bound. A `value` of NaN is not identified: every prediction was right; or not supported:
+    the curve has another shape than any that is fitted (`implied.kind` says where), and its `low` is then the bound.
+    `gap` is the number of classes at which measured and fitted curve are farthest apart, and both accuracies there.
     """
 
     implied: Estimate
@@ -34,6 +36,7 @@ class Information(Result, chart="information:information_chart"):
     nats: dict[str, Estimate]
     n_classes: int
     bound_classes: int
+    gap: tuple[int, float, float]
 
     def summary(self) -> dict[str, Estimate]:
         """The three figures, in bits."""
@@ -41,10 +44,14 @@ class Information(Result, chart="information:information_chart"):
         return dict(zip(("implied information, bits", "information bound, bits", "Fano's bound, bits"), figures))
 
     def __str__(self) -> str:
+        at, accuracy, fitted = self.gap
         text = (
             f"Implied information {self.implied} bits ({self.nats['implied']} nats), from sets of up to "
-            f"{self.n_classes} classes: an estimate, not a guaranteed lower bound."
+            f"{self.n_classes} classes: an estimate, not a guaranteed lower bound. The fitted curve misses accuracies "
+            f"by at most {abs(accuracy - fitted):.2g} (with {at})."
         )
+        if self.implied.kind.startswith("not supported"):
+            text = f"Implied information is {self.implied.kind}."
         for name, size in (("bound", self.bound_classes), ("fano", self.n_classes)):
             bits, nats = getattr(self, name), self.nats[name]
             if bits.kind.startswith("none"):
@@ -156,16 +163,18 @@ def information(
     distinguishes decoders that are all at 99 %, or all near chance; its interval is over classes.
 
     Implied information is *not* a guaranteed lower bound. In few dimensions it misleads: with one it was up to half too
-    low near chance and a third too high near 1; with ten within 15 %, with fifty within 4 %. The bound needs no model
-    of the data and no large sample, only classes drawn at random from those it is about, and test rows apart from the
-    training rows. It can be far below the truth: a poor classifier wastes information, few classes cannot show much of
-    it, and nor can many if it is mostly wrong on them. So k = "best" takes the best of all K and of 3, 10, 30, 100, …
-    up to K/2, which share half of `alpha`, fixed beforehand.
+    low near chance and a third too high near 1; with ten within 15 %, with fifty within 4 %. It is withheld if the
+    curve is .05 or more off the fitted one and Student's test over classes excludes the fit (p < .01); with few classes
+    or rows a wrong shape can pass. The bound needs no model of the data and no large sample, only classes drawn at
+    random from those it is about, and test rows apart from the training rows. It can be far below the truth: a poor
+    classifier wastes information, few classes cannot show much of it, and nor can many if it is mostly wrong on them.
+    So k = "best" takes the best of all K and of 3, 10, 30, 100, … up to K/2, which share half of `alpha`, fixed
+    beforehand.
 
-    Several curves are ranked by implied information. On the same classes and rows two curves are correlated, and the
-    interval of their difference takes that into account; otherwise they count as independent. The level is divided
-    among the comparisons, and among the bounds. Different classes are different tasks: a decoder with easier classes is
-    not better.
+    Several curves are ranked by implied information, or by the bound where it is not supported. On the same classes and
+    rows two curves are correlated, and the interval of their difference takes that into account; otherwise they count
+    as independent. The level is divided among the comparisons, and among the bounds. Different classes are different
+    tasks: a decoder with easier classes is not better.
 
     Parameters
     ----------
@@ -209,9 +218,12 @@ def _information(fit: ChannelFit, alpha: float, k: int | str, method: str, tried
     else:
         bound, size = _bound(curve, alpha, k, method, tried)
         by_fano = _fano(curve, 1 - alpha / tried)
-    nats = {"implied": fit.nats(1 - alpha), "bound": bound, "fano": by_fano}
+    implied = fit.nats(1 - alpha)
+    if fit.unsupported:
+        implied = replace(implied, low=bound.low)
+    nats = {"implied": implied, "bound": bound, "fano": by_fano}
     implied, bound, by_fano = (in_bits(estimate) for estimate in nats.values())
-    return Information(implied, bound, by_fano, nats, curve.n_classes, size)
+    return Information(implied, bound, by_fano, nats, curve.n_classes, size, fit.gap)
 
 
 def _bound(curve: Curve, alpha: float, k: int | str, method: str, tried: int) -> tuple[Estimate, int]:
@@ -258,8 +270,8 @@ def in_bits(nats: Estimate) -> Estimate:
 def _ranked(named: dict[str, Curve], alpha: float, k: int | str, method: str) -> Decoders:
     """The decoders in the order of their implied information."""
     fits = {name: fit_channel(curve) for name, curve in named.items()}
-    # Not identified is above every number; among those, the guaranteed bound decides.
-    order = sorted(named, key=lambda name: _sort_key(fits[name].nats(1 - alpha)), reverse=True)
+    found = {name: _information(fit, alpha, k, method, len(named)) for name, fit in fits.items()}
+    order = sorted(named, key=lambda name: _sort_key(found[name].nats["implied"]), reverse=True)
     common = min(curve.n_classes for curve in named.values())
     aheads = [_difference(fits[first], fits[next_], 1 - alpha / (len(order) - 1)) for first, next_ in pairwise(order)]
     ordered = tuple(
@@ -268,22 +280,23 @@ def _ranked(named: dict[str, Curve], alpha: float, k: int | str, method: str) ->
             named[name].n_classes,
             named[name].at(named[name].n_classes),
             named[name].at(common),
-            _information(fits[name], alpha, k, method, len(named)),
+            found[name],
             ahead,
         )
         for name, ahead in zip(order, [*aheads, None])
     )
-    return Decoders(ordered, common, alpha, _notes(named))
+    return Decoders(ordered, common, alpha, _notes(named, [name for name in order if fits[name].unsupported]))
 
 
 def _sort_key(nats: Estimate) -> tuple[float, float]:
-    return (nats.value if nats.known else math.inf, nats.low)
+    """All right is above every number; what is not supported stands where its guaranteed bound is."""
+    return (nats.value if nats.known else nats.low if nats.kind.startswith("not supported") else math.inf, nats.low)
 
 
 def _difference(one: ChannelFit, other: ChannelFit, level: float) -> Estimate:
     """How many bits of implied information one is above another, from their intervals and their correlation."""
     first, second = one.c_interval(level), other.c_interval(level)
-    if math.isinf(first.value) or math.isinf(second.value):
+    if math.isinf(first.value) or math.isinf(second.value) or one.unsupported or other.unsupported:
         # What is not identified has no upper end.
         ours, theirs = in_bits(one.nats(level)), in_bits(other.nats(level))
         return Estimate(math.nan, ours.low - theirs.high, ours.high - theirs.low, level, "not identified")
@@ -310,11 +323,16 @@ def _correlation(one: ChannelFit, other: ChannelFit) -> float | None:
     return float(np.clip(np.corrcoef(ours, theirs)[0, 1], -0.99, 0.99))
 
 
-def _notes(curves: dict[str, Curve]) -> tuple[str, ...]:
-    first, *others = curves.values()
+def _notes(curves: dict[str, Curve], unsupported: list[str]) -> tuple[str, ...]:
+    (first, *others), notes = curves.values(), []
     if any(not np.array_equal(first.ranks.classes, curve.ranks.classes) for curve in others):
-        return ("Not all decoders were tested on the same classes; the order holds if all classes are equally hard.",)
-    return ()
+        notes.append("Not all decoders were tested on the same classes; the order holds if all are equally hard.")
+    if unsupported:
+        notes.append(
+            f"Placed by the guaranteed bound, since the curve does not support implied information: "
+            f"{expect.shown(unsupported, 5)}."
+        )
+    return tuple(notes)
 
 
 def _expect_curves(curves: Any) -> dict[str, Curve]:
