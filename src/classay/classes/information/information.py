@@ -182,7 +182,7 @@ def information(
     alpha : how often each interval or bound may fail; of several curves, all of a kind together
     k : classes in a set of the bound: "best", or a number chosen before looking at the results
     method : of the bound, as in `Curve.bayes_bound`
-    tried : how many classifiers were tried on the same rows (Bonferroni, for the bounds)
+    tried : how many classifiers were tried on the same rows: all their bounds hold together
 
     Examples
     --------
@@ -209,15 +209,15 @@ def information(
     return _information(fit_channel(expect_curve(curve)), alpha, k, method, 1 if tried is None else tried)
 
 
-def _information(fit: ChannelFit, alpha: float, k: int | str, method: str, tried: int) -> Information:
-    """The figures of one curve."""
+def _information(fit: ChannelFit, alpha: float, k: int | str, method: str, tried: int, others: int = 1) -> Information:
+    """The figures of one curve; bounds hold together with those `tried` on the same rows, or on `others`."""
     curve = fit.curve
     if why := unbounded(curve):
         none = Estimate(math.nan, 0.0, math.inf, 1 - alpha, f"none: {why}")
         bound, size, by_fano = none, curve.n_classes, none
     else:
-        bound, size = _bound(curve, alpha, k, method, tried)
-        by_fano = _fano(curve, 1 - alpha / tried)
+        bound, size = _bound(curve, alpha, k, method, tried, others)
+        by_fano = _fano(curve, 1 - alpha / tried / others)
     implied = fit.nats(1 - alpha)
     if fit.unsupported:
         implied = replace(implied, low=bound.low)
@@ -226,12 +226,12 @@ def _information(fit: ChannelFit, alpha: float, k: int | str, method: str, tried
     return Information(implied, bound, by_fano, nats, curve.n_classes, size, fit.gap)
 
 
-def _bound(curve: Curve, alpha: float, k: int | str, method: str, tried: int) -> tuple[Estimate, int]:
+def _bound(curve: Curve, alpha: float, k: int | str, method: str, tried: int, others: int) -> tuple[Estimate, int]:
     """The guaranteed lower bound in nats, and the size of the sets that gave it."""
     sizes = shares_of_alpha(curve.n_classes) if k == "best" else {set_size(curve, k): 1.0}  # type: ignore[arg-type]
     bounds = []
     for size, share in sizes.items():
-        accuracy = curve.bayes_bound(size, alpha * share, method, tried)
+        accuracy = curve.bayes_bound(size, alpha * share / others, method, tried)
         value, low = (float(least_information(each, size)) for each in (accuracy.value, accuracy.low))
         bounds.append((low, size, value, accuracy.kind))
     low, size, value, kind = max(bounds)
@@ -270,7 +270,10 @@ def in_bits(nats: Estimate) -> Estimate:
 def _ranked(named: dict[str, Curve], alpha: float, k: int | str, method: str) -> Decoders:
     """The decoders in the order of their implied information."""
     fits = {name: fit_channel(curve) for name, curve in named.items()}
-    found = {name: _information(fit, alpha, k, method, len(named)) for name, fit in fits.items()}
+    first, *rest = named.values()
+    same = all(_same_rows(first, other) for other in rest)
+    shared = (len(named), 1) if same else (1, len(named))  # only on the same classes is their choice the same chance
+    found = {name: _information(fit, alpha, k, method, *shared) for name, fit in fits.items()}
     order = sorted(named, key=lambda name: _sort_key(found[name].nats["implied"]), reverse=True)
     common = min(curve.n_classes for curve in named.values())
     aheads = [_difference(fits[first], fits[next_], 1 - alpha / (len(order) - 1)) for first, next_ in pairwise(order)]
@@ -314,13 +317,17 @@ def _difference(one: ChannelFit, other: ChannelFit, level: float) -> Estimate:
 
 def _correlation(one: ChannelFit, other: ChannelFit) -> float | None:
     """Correlation of two fits over the choice of classes; None if they have other classes or rows."""
-    first, second = one.curve.ranks, other.curve.ranks
-    if not (np.array_equal(first.classes, second.classes) and np.array_equal(first.truth, second.truth)):
+    if not _same_rows(one.curve, other.curve):
         return None
     ours, theirs = one.without_each(), other.without_each()
     if not (np.isfinite(ours).all() and np.isfinite(theirs).all() and ours.std() > 0 and theirs.std() > 0):
         return 0.0
     return float(np.clip(np.corrcoef(ours, theirs)[0, 1], -0.99, 0.99))
+
+
+def _same_rows(one: Curve, other: Curve) -> bool:
+    first, second = one.ranks, other.ranks
+    return np.array_equal(first.classes, second.classes) and np.array_equal(first.truth, second.truth)
 
 
 def _notes(curves: dict[str, Curve], unsupported: list[str]) -> tuple[str, ...]:
