@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,7 @@ AMOUNTS = (1.0, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.15, 0.1, 0.06, 0
 FOLDS, CANDIDATES = 5, 100
 EXACT = 1e-7
 """Residuals below this share of a response's own deviation count as this large: nothing is measured more exactly."""
+ALIKE = 2.713
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +71,22 @@ def distinct_rows(table: Floats) -> tuple[Ints, Ints]:
         [numbers.setdefault((row + 0.0).tobytes(), len(numbers)) for row in table], dtype=np.int64
     )
     return numbers_of_rows, np.unique(numbers_of_rows, return_index=True)[1].astype(np.int64)
+
+
+def neighbours_alike(trials: Trials) -> bool:
+    """Whether neighbours in the order of the rows are alike in stimuli and in responses: one in a hundred if not.
+
+    Both must have a lag-1 correlation r > 0 in one of their three leading components: r·√n + 1/√n above the normal
+    quantile at .01/3. Of a stimulus that is shown several times only the first row counts.
+    """
+    root = math.sqrt(trials.n_distinct)
+    for table in (trials.stimuli[trials.first], trials.responses[trials.first]):
+        scale = table.std(axis=0)
+        standardised = (table - table.mean(axis=0)) / np.where(scale > 0, scale, np.inf)
+        lead = linalg.svd(standardised, full_matrices=False, check_finite=False)[0][:, :3]
+        if ((lead[1:] * lead[:-1]).sum(axis=0) * root + 1 / root).max() < ALIKE:
+            return False
+    return True
 
 
 Split = tuple[Ints, Ints]  # the candidates, and all stimuli that the model must not see

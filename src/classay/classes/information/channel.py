@@ -3,8 +3,8 @@
 Two families of curves over the number of classes k, both driven by mutual information ι in nats:
 
 - `mean_top`, π̄_k(c) = ∫ φ(z − c) Φ(z)^(k−1) dz: the accuracy of the best classifier in high dimension, with c = √(2ι);
-- C_k(ι), of which `least_information` is the inverse: the highest accuracy that *any* channel of information ι has with
-  k random classes.
+- C_k(ι), `most_accuracy`, of which `least_information` is the inverse: the highest accuracy that *any* channel of
+  information ι has with k random classes.
 
 The first is what information looks like if many weak signals add up, the second is what it can never exceed.
 """
@@ -23,7 +23,7 @@ from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtri
 
 from ...arrays import Floats, Ints
-from ...expect import InputError
+from ...expect import InputError, whole
 from ...intervals import Estimate, share_around
 from ..curve.curve import Curve
 from ..curve.jackknife import jackknife_error, leave_groups_out, paired_error
@@ -116,6 +116,39 @@ def least_information(accuracy: ArrayLike, k: ArrayLike) -> Floats:
     """
     nats: Floats = _least_information(_accuracies(accuracy), _sizes(k, 2))[()]
     return nats
+
+
+def most_accuracy(information: ArrayLike, k: ArrayLike) -> Floats:
+    """C_k: the highest average accuracy with k random classes of any channel with this information (nats).
+
+    The inverse of `least_information`, from the same tilted density. 1/k at 0, 1 at infinity.
+
+    >>> most_accuracy([0.0, 1.0, 3.0], 10).round(3)
+    array([0.1  , 0.513, 0.86 ])
+    """
+    nats = np.asarray(information, dtype=float)
+    if not (nats >= 0).all():
+        raise InputError(f"`information` is {information!r}; expected nats from 0 up.")
+    accuracy: Floats = _most_accuracy(nats, _sizes(k, 2))[()]
+    return accuracy
+
+
+def average_bayes_accuracy(channel: ArrayLike, k: int) -> float:
+    """The accuracy of the best possible classifier on average over sets of k different classes of a known channel.
+
+    `channel` : (K, responses), P(y|x) of K equally likely classes, each row with the sum 1. For each response y the
+    expected highest of k is taken exactly: the i-th lowest of K is the highest in C(i − 1, k − 1) of the C(K, k) sets.
+
+    >>> average_bayes_accuracy([[1, 0, 0], [0, 1, 0], [0, 0.5, 0.5]], 2)      # 1, 1 and .75
+    0.9166666666666666
+    """
+    table = np.asarray(channel, dtype=float)
+    if table.ndim != 2 or not ((table >= 0).all() and np.allclose(table.sum(axis=1), 1)):
+        raise InputError("`channel` must be a table of probabilities P(y|x), each row with the sum 1.")
+    if (size := whole(k, "k", at_least=1)) > len(table):
+        raise InputError(f"`k` is {k}, and the channel has {len(table)} classes.")
+    chances = chance_table(len(table), np.array([size]).tobytes())[0]  # by the number of others below
+    return float(chances @ np.sort(table, axis=0).sum(axis=1)) / len(table)
 
 
 def fano(accuracy: float, k: int) -> float:
@@ -299,6 +332,16 @@ def _least_information(accuracy: float, k: float) -> float:
         return math.log(here[0] / here[1]) - math.log(above / error)
 
     return _tilted_channel(brentq(too_high, -50.0, 50.0 + math.log(1 / error), xtol=1e-15), a)[2]
+
+
+@np.vectorize
+def _most_accuracy(nats: float, k: float) -> float:
+    a = 1 / (k - 1)
+    if not 1e-40 < nats < 600:
+        return 1.0 if nats > 1 else 1 / k
+    # Far to the right ι is log c − log a, less about 1.
+    found = brentq(lambda log_c: _tilted_channel(log_c, a)[2] - nats, -50.0, 50.0 + nats + math.log(a), xtol=1e-14)
+    return 1 - _tilted_channel(found, a)[1]
 
 
 def _tilted_channel(log_c: float, a: float) -> tuple[float, float, float]:

@@ -206,13 +206,16 @@ def information(
     expect.fraction(alpha, "alpha")
     if isinstance(curve, Mapping):
         return _ranked(_expect_curves(curve), alpha, k, method)
-    return _information(fit_channel(expect_curve(curve)), alpha, k, method, 1 if tried is None else tried)
+    return information_of(fit_channel(expect_curve(curve)), alpha, k, method, 1 if tried is None else tried)
 
 
-def _information(fit: ChannelFit, alpha: float, k: int | str, method: str, tried: int, others: int = 1) -> Information:
-    """The figures of one curve; bounds hold together with those `tried` on the same rows, or on `others`."""
+def information_of(
+    fit: ChannelFit, alpha: float, k: int | str = "best", method: str = "guaranteed", tried: int = 1, others: int = 1,
+    why: str = "",
+) -> Information:  # fmt: skip
+    """The figures of one curve. Bounds hold with those `tried` on the same rows, or on `others`; `why` none holds."""
     curve = fit.curve
-    if why := unbounded(curve):
+    if why := why or unbounded(curve):
         none = Estimate(math.nan, 0.0, math.inf, 1 - alpha, f"none: {why}")
         bound, size, by_fano = none, curve.n_classes, none
     else:
@@ -273,7 +276,7 @@ def _ranked(named: dict[str, Curve], alpha: float, k: int | str, method: str) ->
     first, *rest = named.values()
     same = all(_same_rows(first, other) for other in rest)
     shared = (len(named), 1) if same else (1, len(named))  # only on the same classes is their choice the same chance
-    found = {name: _information(fit, alpha, k, method, *shared) for name, fit in fits.items()}
+    found = {name: information_of(fit, alpha, k, method, *shared) for name, fit in fits.items()}
     order = sorted(named, key=lambda name: _sort_key(found[name].nats["implied"]), reverse=True)
     common = min(curve.n_classes for curve in named.values())
     aheads = [_difference(fits[first], fits[next_], 1 - alpha / (len(order) - 1)) for first, next_ in pairwise(order)]
