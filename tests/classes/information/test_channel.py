@@ -24,13 +24,10 @@ def test_mean_top_where_it_is_known():
     assert mean_top([-math.inf, math.inf], [[1], [5]]) == pytest.approx(np.array([[1, 1], [0, 1]]), abs=1e-15)
 
 
-def test_mean_top_is_a_probability():
+def test_mean_top_is_a_probability_however_the_weights_round(monkeypatch):
     values = mean_top(np.linspace(-40, 40, 401)[:, None], [1, 2, 5, 100, 1e12])
     assert values.min() >= 0
     assert values.max() <= 1
-
-
-def test_mean_top_is_a_probability_however_the_weights_round(monkeypatch):
     monkeypatch.setattr(channel, "_BOTH", channel._BOTH * (1 + 1e-15))
     assert mean_top(9.0, [1, 2]).max() <= 1
 
@@ -108,6 +105,7 @@ def test_tilted_against_exact_arithmetic():
 def test_least_information_at_its_ends():
     assert least_information([0.0, 0.05, 0.1, 1.0], 10).tolist() == [0, 0, 0, math.inf]
     assert 30 < least_information(1 - 1e-15, 10) < 40
+    assert most_accuracy([0.0, 1e-60, 700.0, math.inf], 10) == pytest.approx([0.1, 0.1, 1, 1])
 
 
 @given(st.floats(0, 1), st.floats(0, 1), sizes)
@@ -121,10 +119,6 @@ def test_no_channel_is_above_the_highest(nats, k):
     """The Gaussian channel of high dimension is one of those that need at least this much."""
     assert least_information(mean_top(math.sqrt(2 * nats), k), k) <= nats + 1e-9
     assert least_information(most_accuracy(nats, k), k) == pytest.approx(nats, rel=1e-6)
-
-
-def test_most_accuracy_at_its_ends():
-    assert most_accuracy([0.0, 1e-60, 700.0, math.inf], 10) == pytest.approx([0.1, 0.1, 1, 1])
 
 
 @pytest.mark.parametrize("k", [1, 2, 4, 7])

@@ -153,7 +153,7 @@ def identify(
     return Identification(
         name,
         curve,
-        information_of(fit_channel(curve), 1 - level, why=ALIKE if alike else ""),
+        information_of(fit_channel(curve), 1 - level, "best", "guaranteed", tried=1, why=ALIKE if alike else ""),
         explained_variance(np.concatenate(scorer.observed), np.concatenate(scorer.predicted)),
         tuple(scorer.shrinkage),
         len(trials.stimuli),
@@ -228,9 +228,8 @@ class _SplitScorer:
         if dependent:
             notes.append(f"{spare} stimuli left over from folds of equal size: not identified.")
         elif len(self.parts) > 1 and spare:
-            notes.append(
-                f"{spare} stimul{'us' if spare == 1 else 'i'} left over from equal folds: fitted on, not identified."
-            )
+            stimuli = expect.counted(spare, "stimulus", "stimuli")
+            notes.append(f"{stimuli} left over from equal folds: fitted on, not identified.")
         constant = int(np.isinf(column_scales(trials.responses)[1]).sum())
         if constant:
             notes.append(f"{constant} of {trials.responses.shape[1]} responses are constant and carry no information.")

@@ -101,10 +101,9 @@ def _jackknife_bound(curve: Curve, k: int, rows: NDArray[np.int64], alpha: float
 # So log P(A ≥ a) ≤ B·{n·log(1+xm) − n·a·log(1+x) + Ψ_m(θ)} for every x > 0. The m at which the smallest of these is log
 # α is a lower confidence bound. Every x gives a valid bound on this probability, and so does the minimum over any grid.
 #
-# *T classifiers* on the same classes and rows: only the rows are a new chance for each, since BA(S) is the same for
-# all. Let M be the highest A, and 0 < η ≤ 1. Given the classes, E e^(ηλM) ≤ (E e^(λM))^η ≤ (T·max E e^(λA))^η, so
-# log P(M ≥ a) ≤ η·log T + B·{η·n·log(1+xm) − η·n·a·log(1+x) + Ψ_m(ηθ)}: η = 1 is Bonferroni's, a small η with a large x
-# pays for the rows alone.
+# *T classifiers* on the same classes and rows: BA(S) is the same for all. M the highest A, 0 < η ≤ 1: given the classes
+# E e^(ηλM) ≤ (E e^(λM))^η ≤ (T·max E e^(λA))^η, so log P(M ≥ a) ≤ η·log T + B·{η·n·log(1+xm) − η·n·a·log(1+x) +
+# Ψ_m(ηθ)}: η = 1 is Bonferroni's, a small η with a large x pays for the rows alone.
 #
 # Ψ is the smallest of four. Write Z = k·BA = ∫ max p_i, a function of k independent classes, s = θ/k:
 #

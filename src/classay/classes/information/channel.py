@@ -6,7 +6,7 @@ Two families of curves over the number of classes k, both driven by mutual infor
 - C_k(ι), `most_accuracy`, of which `least_information` is the inverse: the highest accuracy that *any* channel of
   information ι has with k random classes.
 
-The first is what information looks like if many weak signals add up, the second is what it can never exceed.
+The first is what information looks like if many weak signals add up; the second it can never exceed.
 """
 
 from __future__ import annotations
@@ -47,15 +47,10 @@ def mean_top(c: ArrayLike, k: ArrayLike) -> Floats:
     """π̄_k(c): how often a normal score with mean c is above k − 1 standard normal ones.
 
     π̄_k(c) = ∫ φ(z − c) Φ(z)^(k−1) dz, within 1e-14 for k up to 1e12. It rises with c, from 1/k at 0 to 1, and falls
-    with k, from 1 at k = 1. `c` and `k` broadcast; k need not be whole.
+    with k, from 1 at k = 1. `c` and `k` broadcast; k need not be whole. (Zheng & Benjamini, 2016.)
 
     >>> mean_top([0.0, 1.0, 3.0], 10).round(3)
     array([0.1  , 0.341, 0.902])
-
-    References
-    ----------
-    Zheng & Benjamini (2016), Estimating mutual information in high dimensions via classification error.
-
     """
     # Rounding may leave 1 + 2e-16, and a probability is at most 1.
     return np.minimum(_mean_top(c, k), 1.0)[()]
@@ -100,28 +95,20 @@ def inverse_mean_top(accuracy: ArrayLike, k: ArrayLike) -> Floats:
 def least_information(accuracy: ArrayLike, k: ArrayLike) -> Floats:
     """C_k⁻¹: the least information (nats) of a channel that allows this average accuracy with k random classes.
 
-    C_k(ι) is the highest average accuracy with k random classes that any channel of information ι allows. The best
-    channel spreads its density ratio as Q(t) ∝ exp(c·t^(k−1)) over 0 < t < 1, with c such that ∫ Q log Q = ι; then
-    C_k(ι) = ∫ Q(t) t^(k−1) dt. With L = ₁F₁(1; 1 + 1/(k−1); −c) that is C = (1/L − 1)/(c(k−1)) and ι = cC − c − log L,
-    solved for log c. 0 at an accuracy of 1/k and below, infinite at 1. It is as exact as the given accuracy: an
-    accuracy of 1 − ε with error δ gives ι with error δ/ε.
+    The inverse of `most_accuracy` (Zheng, 2017, Theorem 4.3.1). The best channel spreads its density ratio as Q(t) ∝
+    exp(c·t^(k−1)) over 0 < t < 1, with c such that ∫ Q log Q = ι; then C_k(ι) = ∫ Q(t) t^(k−1) dt. With L = ₁F₁(1; 1 +
+    1/(k−1); −c) that is C = (1/L − 1)/(c(k−1)) and ι = cC − c − log L, solved for log c. 0 at an accuracy of 1/k and
+    below, infinite at 1. It is as exact as the given accuracy: an accuracy of 1 − ε with error δ gives ι with error
+    δ/ε.
 
     >>> least_information([0.05, 0.1, 0.5, 0.9], 10).round(3)
     array([0.   , 0.   , 0.947, 3.398])
-
-    References
-    ----------
-    Zheng (2017), Information, Prediction, and Supervised Learning, Theorem 4.3.1.
-
     """
-    nats: Floats = _least_information(_accuracies(accuracy), _sizes(k, 2))[()]
-    return nats
+    return np.asarray(_least_information(_accuracies(accuracy), _sizes(k, 2)))[()]
 
 
 def most_accuracy(information: ArrayLike, k: ArrayLike) -> Floats:
     """C_k: the highest average accuracy with k random classes of any channel with this information (nats).
-
-    The inverse of `least_information`, from the same tilted density. 1/k at 0, 1 at infinity.
 
     >>> most_accuracy([0.0, 1.0, 3.0], 10).round(3)
     array([0.1  , 0.513, 0.86 ])
@@ -129,8 +116,7 @@ def most_accuracy(information: ArrayLike, k: ArrayLike) -> Floats:
     nats = np.asarray(information, dtype=float)
     if not (nats >= 0).all():
         raise InputError(f"`information` is {information!r}; expected nats from 0 up.")
-    accuracy: Floats = _most_accuracy(nats, _sizes(k, 2))[()]
-    return accuracy
+    return np.asarray(_most_accuracy(nats, _sizes(k, 2)))[()]
 
 
 def average_bayes_accuracy(channel: ArrayLike, k: int) -> float:
@@ -191,14 +177,11 @@ class ChannelFit:
 
     @cached_property
     def unsupported(self) -> str:
-        """Why the curve excludes every c, beyond what the choice of classes explains; empty if it does not.
-
-        Scores of the right class with another spread bend the curve along ∂²π̄/∂c². What is left of that direction if
-        the slope in c is taken out does not depend on the fit: its jackknife error over classes gives Student's test.
-        """
+        """Why the curve excludes every c, beyond what the choice of classes explains; empty if it does not."""
         (k, accuracy, fitted), groups = self.gap, self.curve.ranks.n_groups
         if abs(accuracy - fitted) < LARGEST_GAP or groups < 3:
             return ""
+        # Another spread of the scores bends the curve along ∂²π̄/∂c²; without the slope in c it does not move with c.
         bend = mean_top_slope(self.c + 0.01, self.sizes) - mean_top_slope(self.c - 0.01, self.sizes)
         bend -= self.weights * (bend @ self.weights) / (self.weights @ self.weights)
         error = jackknife_error(self.without_each(bend), np.bincount(self.curve.ranks.group))
@@ -378,8 +361,7 @@ def _entropy_of_surplus(u: float) -> float:
 
 
 def _broadcast(first: ArrayLike, second: Floats) -> tuple[Floats, Floats]:
-    both = np.broadcast_arrays(np.asarray(first, dtype=float), second)
-    return both[0], both[1]
+    return np.broadcast_arrays(np.asarray(first, dtype=float), second)  # type: ignore[return-value]
 
 
 def _sizes(k: ArrayLike, least: int) -> Floats:

@@ -45,13 +45,13 @@ class Information(Result, chart="information:information_chart"):
 
     def __str__(self) -> str:
         at, accuracy, fitted = self.gap
-        text = (
-            f"Implied information {self.implied} bits ({self.nats['implied']} nats), from sets of up to "
-            f"{self.n_classes} classes: an estimate, not a guaranteed lower bound. The fitted curve misses accuracies "
-            f"by at most {abs(accuracy - fitted):.2g} (with {at})."
-        )
-        if self.implied.kind.startswith("not supported"):
-            text = f"Implied information is {self.implied.kind}."
+        text = f"Implied information is {self.implied.kind}."
+        if not self.implied.kind.startswith("not supported"):
+            text = (
+                f"Implied information {self.implied} bits ({self.nats['implied']} nats), from sets of up to "
+                f"{self.n_classes} classes: an estimate, not a guaranteed lower bound. The fitted curve misses "
+                f"accuracies by at most {abs(accuracy - fitted):.2g} (with {at})."
+            )
         for name, size in (("bound", self.bound_classes), ("fano", self.n_classes)):
             bits, nats = getattr(self, name), self.nats[name]
             if bits.kind.startswith("none"):
@@ -210,9 +210,8 @@ def information(
 
 
 def information_of(
-    fit: ChannelFit, alpha: float, k: int | str = "best", method: str = "guaranteed", tried: int = 1, others: int = 1,
-    why: str = "",
-) -> Information:  # fmt: skip
+    fit: ChannelFit, alpha: float, k: int | str, method: str, tried: int, others: int = 1, why: str = ""
+) -> Information:
     """The figures of one curve. Bounds hold with those `tried` on the same rows, or on `others`; `why` none holds."""
     curve = fit.curve
     if why := why or unbounded(curve):
@@ -222,9 +221,7 @@ def information_of(
         bound, size = _bound(curve, alpha, k, method, tried, others)
         by_fano = _fano(curve, 1 - alpha / tried / others)
     implied = fit.nats(1 - alpha)
-    if fit.unsupported:
-        implied = replace(implied, low=bound.low)
-    nats = {"implied": implied, "bound": bound, "fano": by_fano}
+    nats = {"implied": replace(implied, low=bound.low) if fit.unsupported else implied, "bound": bound, "fano": by_fano}
     implied, bound, by_fano = (in_bits(estimate) for estimate in nats.values())
     return Information(implied, bound, by_fano, nats, curve.n_classes, size, fit.gap)
 
@@ -257,14 +254,13 @@ def _fano(curve: Curve, level: float) -> Estimate:
     """Fano's bound in nats, from the lower confidence limit of the accuracy."""
     achieved = achieved_accuracy(curve, curve.n_classes)
     low = lower_bound_fixed_classes(achieved, math.log(1 - level), rows_by_class(curve))
-    ends = [fano(share, curve.n_classes) for share in (achieved, low)]
-    return Estimate(ends[0], ends[1], math.inf, level, FIXED)
+    return Estimate(fano(achieved, curve.n_classes), fano(low, curve.n_classes), math.inf, level, FIXED)
 
 
 def in_bits(nats: Estimate) -> Estimate:
     """The same in bits."""
-    value, low, high = (part / math.log(2) for part in (nats.value, nats.low, nats.high))
-    return Estimate(value, low, high, nats.level, nats.kind)
+    bit = math.log(2)
+    return replace(nats, value=nats.value / bit, low=nats.low / bit, high=nats.high / bit)
 
 
 # Several decoders, ranked.
@@ -273,23 +269,16 @@ def in_bits(nats: Estimate) -> Estimate:
 def _ranked(named: dict[str, Curve], alpha: float, k: int | str, method: str) -> Decoders:
     """The decoders in the order of their implied information."""
     fits = {name: fit_channel(curve) for name, curve in named.items()}
-    first, *rest = named.values()
-    same = all(_same_rows(first, other) for other in rest)
-    shared = (len(named), 1) if same else (1, len(named))  # only on the same classes is their choice the same chance
+    # Only on the same classes is their choice the same chance for all.
+    same = all(_same_rows(*pair) for pair in pairwise(named.values()))
+    shared = (len(named), 1) if same else (1, len(named))
     found = {name: information_of(fit, alpha, k, method, *shared) for name, fit in fits.items()}
     order = sorted(named, key=lambda name: _sort_key(found[name].nats["implied"]), reverse=True)
     common = min(curve.n_classes for curve in named.values())
     aheads = [_difference(fits[first], fits[next_], 1 - alpha / (len(order) - 1)) for first, next_ in pairwise(order)]
     ordered = tuple(
-        DecoderFigures(
-            name,
-            named[name].n_classes,
-            named[name].at(named[name].n_classes),
-            named[name].at(common),
-            found[name],
-            ahead,
-        )
-        for name, ahead in zip(order, [*aheads, None])
+        DecoderFigures(name, curve.n_classes, curve.at(curve.n_classes), curve.at(common), found[name], ahead)
+        for name, curve, ahead in zip(order, map(named.__getitem__, order), [*aheads, None])
     )
     return Decoders(ordered, common, alpha, _notes(named, [name for name in order if fits[name].unsupported]))
 
@@ -338,14 +327,11 @@ def _notes(curves: dict[str, Curve], unsupported: list[str]) -> tuple[str, ...]:
     if any(not np.array_equal(first.ranks.classes, curve.ranks.classes) for curve in others):
         notes.append("Not all decoders were tested on the same classes; the order holds if all are equally hard.")
     if unsupported:
-        notes.append(
-            f"Placed by the guaranteed bound, since the curve does not support implied information: "
-            f"{expect.shown(unsupported, 5)}."
-        )
+        notes.append(f"Placed by the bound, since no implied information is supported: {expect.shown(unsupported, 5)}.")
     return tuple(notes)
 
 
 def _expect_curves(curves: Any) -> dict[str, Curve]:
-    if not isinstance(curves, Mapping) or len(curves) < 2:
+    if len(curves) < 2:
         raise expect.InputError("`curves` must be a dict of at least two curves, name -> curve from `accuracy_curve`.")
     return {str(name): expect_curve(curve, f"curves[{name!r}]") for name, curve in curves.items()}
