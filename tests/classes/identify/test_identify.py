@@ -12,12 +12,7 @@ from sklearn.neighbors import KNeighborsRegressor
 
 import classay
 from classay.classes.identify.identify import candidate_scores
-from classay.classes.identify.responses import (
-    distinct_rows,
-    shrink_covariance,
-    splits,
-    trials_of,
-)
+from classay.classes.identify.responses import distinct_rows, neighbours_alike, shrink_covariance, splits, trials_of
 from classay.classes.information.channel import mean_top
 
 
@@ -261,6 +256,19 @@ def test_drifting_noise_is_no_information_across_blocks():
     rng = np.random.default_rng(1)
     # Stimuli and responses both drift, and have nothing else in common.
     x, y = (np.cumsum(rng.normal(size=(300, 4)), axis=0) for _ in range(2))
-    random, blocked = classay.identify(x, y), classay.identify(x, y, blocked=True)
+    random, blocked, auto = (classay.identify(x, y, blocked=chosen) for chosen in (False, True, "auto"))
     assert random.curve.at(2).value > 0.8
     assert blocked.curve.at(2).value < random.curve.at(2).value - 0.1
+    assert np.array_equal(auto.curve.accuracy, blocked.curve.accuracy)
+    assert auto.information.bound.low == blocked.information.bound.low == 0 < random.information.bound.low
+    assert "Folds are blocks" in str(auto)
+    assert "alike" not in str(random)
+    assert "alike" in str(classay.identify(x, y, test_size=60))
+
+
+def test_rows_in_no_order_keep_their_folds():
+    x, y = np.random.default_rng(0).normal(size=(2, 60, 3))
+    assert not neighbours_alike(trials_of(x, x + y))
+    assert not neighbours_alike(trials_of(np.cumsum(x, axis=0), y))
+    # Three rows for each stimulus, one after the other, are no series.
+    assert not neighbours_alike(trials_of(np.repeat(x, 3, axis=0), np.repeat(y, 3, axis=0)))

@@ -15,6 +15,7 @@ from classay.classes.information import bayes
 from classay.classes.information.bayes import SampleDesign, lower_bound, lower_bound_fixed_classes
 
 ALPHA = math.log(0.05)
+TRIED = ((1, 1), (1, 7), (7, 1))
 
 
 @st.composite
@@ -45,9 +46,9 @@ def test_no_draw_of_classes_varies_more(channel, k, log_theta):
     assert exact <= SampleDesign(k, np.ones(k, int))._class_term(theta, mean)[0] + 1e-9
 
 
-@given(channels(), st.integers(2, 3), st.integers(1, 5))
-def test_the_tail_holds_for_the_best_classifier(channel, k, rows):
-    """Exactly: over all sets of classes, the rows right are a sum of binomials, one a class."""
+@given(channels(), st.integers(2, 3), st.integers(1, 5), st.sampled_from([1, 2, 30]))
+def test_the_tail_holds_for_the_best_classifier(channel, k, rows, tried):
+    """Exactly: over all sets of classes, the rows right are a sum of binomials, one a class; the most of some tries."""
     kinds, _ = channel
     counts = np.zeros(k * rows + 1)
     sets = list(itertools.product(range(len(kinds)), repeat=k))
@@ -58,8 +59,8 @@ def test_the_tail_holds_for_the_best_classifier(channel, k, rows):
         for place, kind in enumerate(chosen):
             accuracy = min(kinds[kind][answers == place].sum(), 1.0)
             right = np.convolve(right, stats.binom.pmf(np.arange(rows + 1), rows, accuracy))
-        counts += share * right
-    mean, design = float(best @ chance), SampleDesign(k, np.full(k, rows))
+        counts += share * np.diff(np.minimum(right.cumsum(), 1) ** tried, prepend=0)
+    mean, design = float(best @ chance), SampleDesign(k, np.full(k, rows), tried=tried)
     for number, tail in enumerate(counts[::-1].cumsum()[::-1]):
         assert tail <= math.exp(design.log_tail(mean, number / (k * rows))) + 1e-9
 
@@ -183,8 +184,11 @@ def test_it_is_the_lower_bound_of_the_accuracy():
 
 def test_several_classifiers_tried():
     made = with_errors(wrong=50)
-    assert made.bayes_bound(tried=10).low == made.bayes_bound(alpha=0.005).low < made.bayes_bound().low
+    assert made.bayes_bound(alpha=0.005).low <= made.bayes_bound(tried=10).low < made.bayes_bound().low
     assert made.bayes_bound(tried=10).level == 0.95
+    # With many rows trying costs little: the classes are the same for all.
+    alone, of_seven, divided = (lower_bound(0.635, math.log(0.05 / n), 50, np.full(50, 200), t) for n, t in TRIED)
+    assert alone - of_seven < 0.01 < 0.04 < alone - divided
 
 
 def test_fewer_classes_in_a_set():

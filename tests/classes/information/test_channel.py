@@ -1,4 +1,5 @@
 import math
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -8,8 +9,8 @@ from scipy import stats
 from scipy.integrate import quad
 
 from classay import InputError
-from classay.classes.information import channel
-from classay.classes.information.channel import inverse_mean_top, least_information, mean_top
+from classay.classes.information import average_bayes_accuracy, channel, least_information, most_accuracy
+from classay.classes.information.channel import inverse_mean_top, mean_top
 
 sizes = st.floats(2, 1e6)
 
@@ -23,13 +24,10 @@ def test_mean_top_where_it_is_known():
     assert mean_top([-math.inf, math.inf], [[1], [5]]) == pytest.approx(np.array([[1, 1], [0, 1]]), abs=1e-15)
 
 
-def test_mean_top_is_a_probability():
+def test_mean_top_is_a_probability_however_the_weights_round(monkeypatch):
     values = mean_top(np.linspace(-40, 40, 401)[:, None], [1, 2, 5, 100, 1e12])
     assert values.min() >= 0
     assert values.max() <= 1
-
-
-def test_mean_top_is_a_probability_however_the_weights_round(monkeypatch):
     monkeypatch.setattr(channel, "_BOTH", channel._BOTH * (1 + 1e-15))
     assert mean_top(9.0, [1, 2]).max() <= 1
 
@@ -88,6 +86,7 @@ def test_least_information_is_the_integral_of_its_definition(k, c):
     nats = quad(lambda t: q(t) * math.log(q(t)), 0, 1, epsabs=0, epsrel=1e-11)[0]
     accuracy = quad(lambda t: q(t) * t ** (k - 1), 0, 1, epsabs=0, epsrel=1e-11)[0]
     assert least_information(accuracy, k) == pytest.approx(nats, rel=1e-8)
+    assert most_accuracy(nats, k) == pytest.approx(accuracy, rel=1e-8)
 
 
 def test_tilted_against_exact_arithmetic():
@@ -106,6 +105,7 @@ def test_tilted_against_exact_arithmetic():
 def test_least_information_at_its_ends():
     assert least_information([0.0, 0.05, 0.1, 1.0], 10).tolist() == [0, 0, 0, math.inf]
     assert 30 < least_information(1 - 1e-15, 10) < 40
+    assert most_accuracy([0.0, 1e-60, 700.0, math.inf], 10) == pytest.approx([0.1, 0.1, 1, 1])
 
 
 @given(st.floats(0, 1), st.floats(0, 1), sizes)
@@ -118,6 +118,14 @@ def test_least_information_rises_with_accuracy(one, other, k):
 def test_no_channel_is_above_the_highest(nats, k):
     """The Gaussian channel of high dimension is one of those that need at least this much."""
     assert least_information(mean_top(math.sqrt(2 * nats), k), k) <= nats + 1e-9
+    assert least_information(most_accuracy(nats, k), k) == pytest.approx(nats, rel=1e-6)
+
+
+@pytest.mark.parametrize("k", [1, 2, 4, 7])
+def test_average_bayes_accuracy_is_that_of_all_sets(k):
+    table = np.random.default_rng(k).dirichlet(np.full(5, 0.5), size=7)
+    sets = [table[list(chosen)].max(axis=0).sum() / k for chosen in combinations(range(7), k)]
+    assert average_bayes_accuracy(table, k) == pytest.approx(np.mean(sets), rel=1e-12)
 
 
 def test_bad_input():
@@ -127,5 +135,10 @@ def test_bad_input():
         mean_top(1.0, [0.5])
     with pytest.raises(InputError, match="from 0 to 1"):
         least_information(1.2, 5)
+    with pytest.raises(InputError, match="nats from 0 up"):
+        most_accuracy(-1.0, 5)
+    for table, k in (([[0.5, 0.4]], 1), ([[0.5, 0.5]], 2)):
+        with pytest.raises(InputError, match="channel"):
+            average_bayes_accuracy(table, k)
     with pytest.raises(InputError, match="from 0 to 1"):
         inverse_mean_top(math.nan, 5)

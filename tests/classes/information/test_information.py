@@ -9,15 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classay import InputError, accuracy_curve, information
-from classay.classes.information.channel import (
-    c_of_mean,
-    fano,
-    fit_channel,
-    fit_mean_top,
-    least_information,
-    log_spaced_sizes,
-    mean_top,
-)
+from classay.classes.information import least_information
+from classay.classes.information.channel import c_of_mean, fano, fit_channel, fit_mean_top, log_spaced_sizes, mean_top
 from classay.classes.information.information import _correlation, _difference, in_bits, shares_of_alpha
 from classay.intervals import difference
 
@@ -81,6 +74,36 @@ def test_at_chance_and_below():
     assert (wrong.value, wrong.low) == (0, 0)
 
 
+def all_or_nothing(n_classes=100, rows=3, lost=0.7, seed=0):
+    """A symbol of a thousand arrives as it was sent, or as any other."""
+    rng, y = np.random.default_rng(seed), np.repeat(np.arange(n_classes), rows)
+    sent = rng.choice(1000, n_classes, replace=False)
+    arrived = np.where(rng.random(y.size) < lost, sent[y] + rng.integers(1, 1000, y.size), sent[y]) % 1000
+    return accuracy_curve((arrived[:, None] == sent) * 1.0, y, marginal=True)
+
+
+def test_a_curve_of_another_shape_has_no_implied_information():
+    found = information(all_or_nothing())
+    k, measured, fitted = found.gap
+    assert measured < fitted - 0.15
+    assert not found.implied.known
+    assert found.implied.low == found.bound.low > 0
+    assert f"not supported: the accuracy with {k} classes is {measured:.2f} where" in str(found)
+    other = information(curve(100, 3))
+    assert other.implied.known
+    assert abs(other.gap[1] - other.gap[2]) < 0.05
+    assert "misses accuracies by at most" in str(other)
+
+
+def test_a_decoder_without_implied_information_is_placed_by_its_bound():
+    found = information({"weak": curve(100, 3, 0.2), "odd": all_or_nothing(lost=0.3), "strong": curve(100, 3, 4.0)})
+    assert names(found) == ["strong", "odd", "weak"]
+    assert not found.decoders[1].told_apart
+    assert "Placed by the bound" in str(found)
+    json.dumps(found.to_dict(), allow_nan=False)
+    found.plot().to_dict()
+
+
 def test_two_classes_have_no_spread():
     found = information(curve(2, 20)).nats["implied"]
     assert found.value > 0
@@ -96,16 +119,9 @@ def test_one_class_with_rows():
 
 
 def test_ties_as_they_were_counted():
-    scores = curve(lead=2.0).ranks
-    random, wrong = (
-        information(accuracy_curve(scores, ties=ties)).nats["implied"].value for ties in ("random", "wrong")
-    )
-    assert random == wrong  # there are none
     coarse = np.round(np.random.default_rng(0).normal(size=(90, 30)) + 2 * np.eye(30)[np.arange(90) % 30])
-    values = [
-        information(accuracy_curve(coarse, np.arange(90) % 30, ties=ties)).nats["implied"].value
-        for ties in ("wrong", "random", "right")
-    ]
+    curves = (accuracy_curve(coarse, np.arange(90) % 30, ties=ties) for ties in ("wrong", "random", "right"))
+    values = [information(each).nats["implied"].value for each in curves]
     assert values == sorted(values)
     assert values[0] < values[2]
 

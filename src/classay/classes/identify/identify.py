@@ -20,20 +20,18 @@ from ...estimators.adapters import kind_of, short_name
 from ...intervals import Estimate
 from ...result import Result
 from ..curve.curve import Curve, accuracy_curve
-from ..information.information import Information, information
+from ..information.channel import fit_channel
+from ..information.information import Information, information_of
 from ..ranks.ranks import Ranks
 from .encoders import Encoder, column_scales, explained_variance, of_regressor, ridge
-from .responses import (
-    NoiseCovariance,
-    Trials,
-    choose_covariance,
-    distinct_rows,
-    splits,
-    trials_of,
-)
+from .responses import NoiseCovariance, Trials, choose_covariance, distinct_rows, neighbours_alike, splits, trials_of
 
 BLOCK = 2**22
 """Scores to compute at a time."""
+ALIKE = (
+    "Neighbouring rows are alike in stimuli and in responses, so no bound is given: bounds need independent rows "
+    "(`blocked=False` if only the table is sorted)."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +88,7 @@ def identify(
     test_size: float | int | None = None,
     folds: int = 5,
     groups: Any = None,
-    blocked: bool = False,
+    blocked: bool | str = "auto",
     level: float = 0.95,
     random_state: int | np.random.Generator | None = 0,
     progress: bool = False,
@@ -106,9 +104,10 @@ def identify(
     uninformative responses would score below chance.
 
     It misleads if rows are not independent: neighbours in time share noise, and random folds then let the model see
-    part of what it predicts; use `blocked=True`, or `groups`. Rows of the same stimulus count as one candidate and stay
-    together. Implied information is not a bound; none of the figures include what a linear model misses. The guarantee
-    of the bounds is strict with `test_size`; the models of several folds share rows.
+    part of what it predicts. If neighbours are alike in stimuli and in responses, folds are blocks and no bound is
+    given: of two unrelated series with many columns even the ends of blocks match. Rows of the same stimulus count as
+    one candidate and stay together. Implied information is not a bound; none of the figures include what a linear model
+    misses. The guarantee of the bounds is strict with `test_size`; the models of several folds share rows.
 
     Parameters
     ----------
@@ -120,7 +119,8 @@ def identify(
     folds : number of folds
     groups : (n,) labels of rows that belong together (a session, a subject): a group is never both fitted and
         identified, and candidates compete within their fold
-    blocked : whether folds are blocks of neighbours in the order of the rows, for recordings in time
+    blocked : whether folds are blocks of neighbours in the order of the rows, for recordings in time; "auto": if
+        neighbours are alike. False: rows are independent given the stimuli, even in a sorted table, and bounds hold
     level : confidence level of the intervals
     random_state : seed of the splits
     progress : whether to show a bar on stderr if it takes long
@@ -143,19 +143,22 @@ def identify(
     expect.fraction(level, "level")
     trials = trials_of(stimuli, responses)
     seed = seeds.settle(random_state)
-    parts = splits(trials, test_size, folds, groups, blocked, seed)
+    alike = blocked is not False and groups is None and neighbours_alike(trials)
+    if blocked == "auto":
+        blocked = alike and test_size is None
+    parts = splits(trials, test_size, folds, groups, expect.flag(blocked, "blocked"), seed)
     scorer = _SplitScorer(trials, model, parts, seed, progress)
     ranks = Ranks.from_chunks(scorer.scores(), np.arange(parts[0][0].size), marginal=True, name=name)
     curve = accuracy_curve(ranks, level=level)
     return Identification(
         name,
         curve,
-        information(curve, alpha=1 - level),
+        information_of(fit_channel(curve), 1 - level, "best", "guaranteed", tried=1, why=ALIKE if alike else ""),
         explained_variance(np.concatenate(scorer.observed), np.concatenate(scorer.predicted)),
         tuple(scorer.shrinkage),
         len(trials.stimuli),
         trials.stimuli.shape[1],
-        tuple(scorer.all_notes()),
+        (*scorer.all_notes(), *([ALIKE + (" Folds are blocks of neighbours." if blocked else "")] if alike else [])),
     )
 
 
@@ -225,9 +228,8 @@ class _SplitScorer:
         if dependent:
             notes.append(f"{spare} stimuli left over from folds of equal size: not identified.")
         elif len(self.parts) > 1 and spare:
-            notes.append(
-                f"{spare} stimul{'us' if spare == 1 else 'i'} left over from equal folds: fitted on, not identified."
-            )
+            stimuli = expect.counted(spare, "stimulus", "stimuli")
+            notes.append(f"{stimuli} left over from equal folds: fitted on, not identified.")
         constant = int(np.isinf(column_scales(trials.responses)[1]).sum())
         if constant:
             notes.append(f"{constant} of {trials.responses.shape[1]} responses are constant and carry no information.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,12 +14,14 @@ from ...arrays import Floats, Ints
 from ...expect import InputError
 from ...frames import pandas_of
 from ...inputs import as_array, finite, matrix
+from .encoders import column_scales
 
 AMOUNTS = (1.0, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.15, 0.1, 0.06, 0.03, 0.01, 3e-3, 1e-3)
 """Shrinkages tried. The last is not 0: two responses that are copies of each other have a singular covariance."""
 FOLDS, CANDIDATES = 5, 100
 EXACT = 1e-7
 """Residuals below this share of a response's own deviation count as this large: nothing is measured more exactly."""
+ALIKE = 2.713
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,10 +68,23 @@ def distinct_rows(table: Floats) -> tuple[Ints, Ints]:
     """
     numbers: dict[bytes, int] = {}
     # Adding 0 makes −0 equal to 0, since only the bytes are compared.
-    numbers_of_rows = np.array(
-        [numbers.setdefault((row + 0.0).tobytes(), len(numbers)) for row in table], dtype=np.int64
-    )
-    return numbers_of_rows, np.unique(numbers_of_rows, return_index=True)[1].astype(np.int64)
+    contents = np.array([numbers.setdefault((row + 0.0).tobytes(), len(numbers)) for row in table], dtype=np.int64)
+    return contents, np.unique(contents, return_index=True)[1].astype(np.int64)
+
+
+def neighbours_alike(trials: Trials) -> bool:
+    """Whether neighbours in the order of the rows are alike in stimuli and in responses: one in a hundred if not.
+
+    Both must have a lag-1 correlation r > 0 in one of their three leading components: r·√n + 1/√n above the normal
+    quantile at .01/3. Of a stimulus that is shown several times only the first row counts.
+    """
+    root = math.sqrt(trials.n_distinct)
+    for table in (trials.stimuli[trials.first], trials.responses[trials.first]):
+        centre, scale = column_scales(table)
+        lead = linalg.svd((table - centre) / scale, full_matrices=False, check_finite=False)[0][:, :3]
+        if ((lead[1:] * lead[:-1]).sum(axis=0) * root + 1 / root).max() < ALIKE:
+            return False
+    return True
 
 
 Split = tuple[Ints, Ints]  # the candidates, and all stimuli that the model must not see
@@ -131,9 +147,7 @@ def _folds_of_groups(trials: Trials, parts: int, groups: Any, seed: int) -> list
     codes = np.unique(labels.astype(str), return_inverse=True)[1].ravel()
     group = codes[trials.first]
     if (group[trials.shown] != codes).any():
-        raise InputError(
-            "Some stimuli are shown in several groups, so groups cannot be kept apart. Merge these groups."
-        )
+        raise InputError("Some stimuli are shown in several groups, so groups cannot be kept apart. Merge these.")
     sizes = np.bincount(group)
     if sizes.size < parts:
         raise InputError(f"`groups` has {sizes.size} groups; expected at least {parts}, one for each fold.")
@@ -250,16 +264,12 @@ def shrink_covariance(residuals: Floats, deviations: Floats, shrinkage: float) -
 def _log_posteriors(noise: NoiseCovariance, responses: Floats, predicted: Floats) -> Floats:
     """For each amount of shrinkage, the sum over rows of the log posterior of the row's own stimulus among all."""
     observed, expected = responses / noise.scale, predicted / noise.scale
-    inside_observed, inside_expected = observed @ noise.axes, expected @ noise.axes
-    outside = (
-        0.0
-        if noise.complete
-        else _half_distances(observed, expected) - _half_distances(inside_observed, inside_expected)
-    )
+    seen, meant = observed @ noise.axes, expected @ noise.axes
+    outside = 0.0 if noise.complete else _half_distances(observed, expected) - _half_distances(seen, meant)
     sums = []
     for amount in AMOUNTS:
         root = np.sqrt(noise.weights(amount))
-        scores = -_half_distances(inside_observed * root, inside_expected * root) - outside / amount
+        scores = -_half_distances(seen * root, meant * root) - outside / amount
         ahead = scores - np.diag(scores)[:, None]
         top = np.maximum(ahead.max(axis=1), 0.0)
         sums.append(-float((top + np.log(np.exp(ahead - top[:, None]).sum(axis=1))).sum()))

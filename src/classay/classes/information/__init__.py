@@ -4,3 +4,7 @@ Read `information` first (implied information, the guaranteed lower bound, Fano'
 `channel` has the functions between information and accuracy and their fit to a curve, `bayes` the lower bound on the
 average Bayes accuracy with its proof.
 """
+
+from .channel import average_bayes_accuracy, least_information, most_accuracy
+
+__all__ = ["average_bayes_accuracy", "least_information", "most_accuracy"]

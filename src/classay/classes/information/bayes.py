@@ -33,7 +33,7 @@ def bayes_bound(curve: Curve, k: int | None, alpha: float, method: str, tried: i
     if method == "jackknife":
         return Estimate(accuracy, _jackknife_bound(curve, size, rows, alpha_each), 1.0, level, ASYMPTOTIC)
     if method == "guaranteed":
-        return Estimate(accuracy, lower_bound(achieved, math.log(alpha_each), size, rows), 1.0, level, GUARANTEED)
+        return Estimate(accuracy, lower_bound(achieved, math.log(alpha), size, rows, tried), 1.0, level, GUARANTEED)
     if size != rows.size:
         raise expect.InputError(f'method="fixed_classes" is for all {rows.size} classes, and `k` is {size}. Drop `k`.')
     low = max(lower_bound_fixed_classes(achieved, math.log(alpha_each), rows), 1 / size)
@@ -101,6 +101,10 @@ def _jackknife_bound(curve: Curve, k: int, rows: NDArray[np.int64], alpha: float
 # So log P(A ≥ a) ≤ B·{n·log(1+xm) − n·a·log(1+x) + Ψ_m(θ)} for every x > 0. The m at which the smallest of these is log
 # α is a lower confidence bound. Every x gives a valid bound on this probability, and so does the minimum over any grid.
 #
+# *T classifiers* on the same classes and rows: BA(S) is the same for all. M the highest A, 0 < η ≤ 1: given the classes
+# E e^(ηλM) ≤ (E e^(λM))^η ≤ (T·max E e^(λA))^η, so log P(M ≥ a) ≤ η·log T + B·{η·n·log(1+xm) − η·n·a·log(1+x) +
+# Ψ_m(ηθ)}: η = 1 is Bonferroni's, a small η with a large x pays for the rows alone.
+#
 # Ψ is the smallest of four. Write Z = k·BA = ∫ max p_i, a function of k independent classes, s = θ/k:
 #
 # - replacing one class moves Z by at most 1: s²k/8 (McDiarmid);
@@ -114,16 +118,19 @@ def _jackknife_bound(curve: Curve, k: int, rows: NDArray[np.int64], alpha: float
 
 _GRID = np.geomspace(1e-4, 1e4, 600)
 """Values of x, relative to what a normal deviation would need."""
+_POWERS = np.geomspace(1.0, 1e-3, 16)[:, None]
+"""Values of η."""
 
 
-def lower_bound(accuracy: float, log_alpha: float, k: int, rows: NDArray[np.integer]) -> float:
+def lower_bound(accuracy: float, log_alpha: float, k: int, rows: NDArray[np.integer], tried: int = 1) -> float:
     """The lowest average Bayes accuracy with k classes at which such an accuracy has a probability above α.
 
     accuracy : mean over all sets of k classes; a class without rows counted as always wrong
     log_alpha : log of the level
     rows : (K,) test rows of each class
+    tried : of how many classifiers this is the highest accuracy
     """
-    design = SampleDesign(k, rows)
+    design = SampleDesign(k, rows, tried=tried)
     least = 1 / k
     if accuracy <= least or design.log_tail(least, accuracy) > log_alpha:
         return least
@@ -142,9 +149,9 @@ def lower_bound_fixed_classes(accuracy: float, log_alpha: float, rows: NDArray[n
 class SampleDesign:
     """How many classes and rows an accuracy is based on."""
 
-    def __init__(self, k: int, rows: NDArray[np.integer], classes_drawn: bool = True):
+    def __init__(self, k: int, rows: NDArray[np.integer], classes_drawn: bool = True, tried: int = 1):
         """`rows` of each class; `classes_drawn=False` takes the classes as fixed."""
-        self.k, self.blocks, self.classes_drawn = k, rows.size // k, classes_drawn
+        self.k, self.blocks, self.classes_drawn, self.tried = k, rows.size // k, classes_drawn, tried
         tested = np.sort(rows[rows > 0])
         # Rows of a class have weight 1/(k·n_i), n_i their number. Scaled by the fewest they lie between 0 and 1; a set
         # has at most as many as the k largest classes, and more rows of the same sum can only vary more.
@@ -161,12 +168,13 @@ class SampleDesign:
         n, evenness = self.n, self.evenness
         # 4·gap/(1 + …) is what two normal deviations would need; the grid extends far to both sides.
         x = _GRID * 4 * (accuracy - m) / (1 + n * class_share)
-        scaled = n * evenness
-        chernoff = n * np.log1p(evenness * m * x) - scaled * accuracy * np.log1p(x)
-        chernoff += self._class_term(scaled * x / (1 + evenness * m * x), m)
+        scaled, power = n * evenness, _POWERS if self.tried > 1 else _POWERS[:1]
+        chernoff = power * (n * np.log1p(evenness * m * x) - scaled * accuracy * np.log1p(x))
+        chernoff += self._class_term(power * (scaled * x / (1 + evenness * m * x)), m)
         slope = _GRID * 4 * (accuracy - m) / (self.spread + class_share)
-        hoeffding = slope**2 * self.spread / 8 + self._class_term(slope, m) - slope * (accuracy - m)
-        return self.blocks * float(min(chernoff.min(), hoeffding.min(), 0.0))
+        hoeffding = slope**2 * self.spread / (8 * power) + self._class_term(slope, m) - slope * (accuracy - m)
+        for_all = power * math.log(self.tried)
+        return min(float((for_all + self.blocks * np.minimum(chernoff, hoeffding)).min()), 0.0)
 
     def _class_term(self, theta: Floats, m: float) -> Floats:
         """Ψ_m(θ)."""

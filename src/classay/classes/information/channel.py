@@ -3,10 +3,10 @@
 Two families of curves over the number of classes k, both driven by mutual information ι in nats:
 
 - `mean_top`, π̄_k(c) = ∫ φ(z − c) Φ(z)^(k−1) dz: the accuracy of the best classifier in high dimension, with c = √(2ι);
-- C_k(ι), of which `least_information` is the inverse: the highest accuracy that *any* channel of information ι has with
-  k random classes.
+- C_k(ι), `most_accuracy`, of which `least_information` is the inverse: the highest accuracy that *any* channel of
+  information ι has with k random classes.
 
-The first is what information looks like if many weak signals add up, the second is what it can never exceed.
+The first is what information looks like if many weak signals add up; the second it can never exceed.
 """
 
 from __future__ import annotations
@@ -14,21 +14,25 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import stats
 from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtri
 
 from ...arrays import Floats, Ints
-from ...expect import InputError
+from ...expect import InputError, whole
 from ...intervals import Estimate, share_around
 from ..curve.curve import Curve
-from ..curve.jackknife import leave_groups_out, paired_error
+from ..curve.jackknife import jackknife_error, leave_groups_out, paired_error
 from ..ranks.evidence import Evidence, chance_table
 
 KIND = "over classes"
 MOST_SIZES = 60
+LARGEST_GAP, LEAST_P = 0.05, 0.01
+"""A curve farther than this from the fitted one, and less probable, does not support the fit."""
 _FARTHEST = 40.0
 # The trapezoid rule is exact to rounding for Gaussian tails; ±10 leave out 1e-23.
 NODES = np.linspace(-10.0, 10.0, 501)
@@ -43,15 +47,10 @@ def mean_top(c: ArrayLike, k: ArrayLike) -> Floats:
     """π̄_k(c): how often a normal score with mean c is above k − 1 standard normal ones.
 
     π̄_k(c) = ∫ φ(z − c) Φ(z)^(k−1) dz, within 1e-14 for k up to 1e12. It rises with c, from 1/k at 0 to 1, and falls
-    with k, from 1 at k = 1. `c` and `k` broadcast; k need not be whole.
+    with k, from 1 at k = 1. `c` and `k` broadcast; k need not be whole. (Zheng & Benjamini, 2016.)
 
     >>> mean_top([0.0, 1.0, 3.0], 10).round(3)
     array([0.1  , 0.341, 0.902])
-
-    References
-    ----------
-    Zheng & Benjamini (2016), Estimating mutual information in high dimensions via classification error.
-
     """
     # Rounding may leave 1 + 2e-16, and a probability is at most 1.
     return np.minimum(_mean_top(c, k), 1.0)[()]
@@ -96,22 +95,46 @@ def inverse_mean_top(accuracy: ArrayLike, k: ArrayLike) -> Floats:
 def least_information(accuracy: ArrayLike, k: ArrayLike) -> Floats:
     """C_k⁻¹: the least information (nats) of a channel that allows this average accuracy with k random classes.
 
-    C_k(ι) is the highest average accuracy with k random classes that any channel of information ι allows. The best
-    channel spreads its density ratio as Q(t) ∝ exp(c·t^(k−1)) over 0 < t < 1, with c such that ∫ Q log Q = ι; then
-    C_k(ι) = ∫ Q(t) t^(k−1) dt. With L = ₁F₁(1; 1 + 1/(k−1); −c) that is C = (1/L − 1)/(c(k−1)) and ι = cC − c − log L,
-    solved for log c. 0 at an accuracy of 1/k and below, infinite at 1. It is as exact as the given accuracy: an
-    accuracy of 1 − ε with error δ gives ι with error δ/ε.
+    The inverse of `most_accuracy` (Zheng, 2017, Theorem 4.3.1). The best channel spreads its density ratio as Q(t) ∝
+    exp(c·t^(k−1)) over 0 < t < 1, with c such that ∫ Q log Q = ι; then C_k(ι) = ∫ Q(t) t^(k−1) dt. With L = ₁F₁(1; 1 +
+    1/(k−1); −c) that is C = (1/L − 1)/(c(k−1)) and ι = cC − c − log L, solved for log c. 0 at an accuracy of 1/k and
+    below, infinite at 1. It is as exact as the given accuracy: an accuracy of 1 − ε with error δ gives ι with error
+    δ/ε.
 
     >>> least_information([0.05, 0.1, 0.5, 0.9], 10).round(3)
     array([0.   , 0.   , 0.947, 3.398])
-
-    References
-    ----------
-    Zheng (2017), Information, Prediction, and Supervised Learning, Theorem 4.3.1.
-
     """
-    nats: Floats = _least_information(_accuracies(accuracy), _sizes(k, 2))[()]
-    return nats
+    return np.asarray(_least_information(_accuracies(accuracy), _sizes(k, 2)))[()]
+
+
+def most_accuracy(information: ArrayLike, k: ArrayLike) -> Floats:
+    """C_k: the highest average accuracy with k random classes of any channel with this information (nats).
+
+    >>> most_accuracy([0.0, 1.0, 3.0], 10).round(3)
+    array([0.1  , 0.513, 0.86 ])
+    """
+    nats = np.asarray(information, dtype=float)
+    if not (nats >= 0).all():
+        raise InputError(f"`information` is {information!r}; expected nats from 0 up.")
+    return np.asarray(_most_accuracy(nats, _sizes(k, 2)))[()]
+
+
+def average_bayes_accuracy(channel: ArrayLike, k: int) -> float:
+    """The accuracy of the best possible classifier on average over sets of k different classes of a known channel.
+
+    `channel` : (K, responses), P(y|x) of K equally likely classes, each row with the sum 1. For each response y the
+    expected highest of k is taken exactly: the i-th lowest of K is the highest in C(i − 1, k − 1) of the C(K, k) sets.
+
+    >>> average_bayes_accuracy([[1, 0, 0], [0, 1, 0], [0, 0.5, 0.5]], 2)      # 1, 1 and .75
+    0.9166666666666666
+    """
+    table = np.asarray(channel, dtype=float)
+    if table.ndim != 2 or not ((table >= 0).all() and np.allclose(table.sum(axis=1), 1)):
+        raise InputError("`channel` must be a table of probabilities P(y|x), each row with the sum 1.")
+    if (size := whole(k, "k", at_least=1)) > len(table):
+        raise InputError(f"`k` is {k}, and the channel has {len(table)} classes.")
+    chances = chance_table(len(table), np.array([size]).tobytes())[0]  # by the number of others below
+    return float(chances @ np.sort(table, axis=0).sum(axis=1)) / len(table)
 
 
 def fano(accuracy: float, k: int) -> float:
@@ -145,8 +168,32 @@ class ChannelFit:
     mean: float
     error: float
 
+    @cached_property
+    def gap(self) -> tuple[int, float, float]:
+        """The size at which the measured and the fitted curve are farthest apart, and both accuracies there."""
+        accuracy, fitted = self.curve.accuracy[self.sizes - 1], mean_top(self.c, self.sizes)
+        at = int(np.abs(accuracy - fitted).argmax())
+        return int(self.sizes[at]), float(accuracy[at]), float(fitted[at])
+
+    @cached_property
+    def unsupported(self) -> str:
+        """Why the curve excludes every c, beyond what the choice of classes explains; empty if it does not."""
+        (k, accuracy, fitted), groups = self.gap, self.curve.ranks.n_groups
+        if abs(accuracy - fitted) < LARGEST_GAP or groups < 3:
+            return ""
+        # Another spread of the scores bends the curve along ∂²π̄/∂c²; without the slope in c it does not move with c.
+        bend = mean_top_slope(self.c + 0.01, self.sizes) - mean_top_slope(self.c - 0.01, self.sizes)
+        bend -= self.weights * (bend @ self.weights) / (self.weights @ self.weights)
+        error = jackknife_error(self.without_each(bend), np.bincount(self.curve.ranks.group))
+        apart = abs(bend @ (self.curve.accuracy[self.sizes - 1] - mean_top(self.c, self.sizes)))
+        if not 2 * stats.t.sf(apart / max(error, 1e-300), groups - 1) < LEAST_P:
+            return ""
+        return f"not supported: the accuracy with {k} classes is {accuracy:.2f} where the fitted curve has {fitted:.2f}"
+
     def nats(self, level: float) -> Estimate:
         """ι = c²/2 with its interval; a curve below chance has none."""
+        if self.unsupported:
+            return Estimate(math.nan, 0.0, math.inf, level, self.unsupported)
         c = self.c_interval(level)
         value, low, high = (max(end, 0.0) ** 2 / 2 for end in (c.value, c.low, c.high))
         return Estimate(value if math.isfinite(value) else math.nan, low, high, level, c.kind)
@@ -166,9 +213,9 @@ class ChannelFit:
         low, high = (c_of_mean(end, self.sizes, self.weights) for end in (mean.low, mean.high))
         return Estimate(self.c, min(low, self.c), max(high, self.c), level, KIND)
 
-    def without_each(self) -> Floats:
-        """The mean without each group of classes in turn."""
-        figure = mean_of_curve(self.sizes, self.weights)
+    def without_each(self, weights: Floats | None = None) -> Floats:
+        """The mean, or that with other weights, without each group of classes in turn."""
+        figure = mean_of_curve(self.sizes, self.weights if weights is None else weights)
         return np.array([figure(part) for part in leave_groups_out(self.curve.ranks, self.curve.ties, False)])
 
 
@@ -270,6 +317,16 @@ def _least_information(accuracy: float, k: float) -> float:
     return _tilted_channel(brentq(too_high, -50.0, 50.0 + math.log(1 / error), xtol=1e-15), a)[2]
 
 
+@np.vectorize
+def _most_accuracy(nats: float, k: float) -> float:
+    a = 1 / (k - 1)
+    if not 1e-40 < nats < 600:
+        return 1.0 if nats > 1 else 1 / k
+    # Far to the right ι is log c − log a, less about 1.
+    found = brentq(lambda log_c: _tilted_channel(log_c, a)[2] - nats, -50.0, 50.0 + nats + math.log(a), xtol=1e-14)
+    return 1 - _tilted_channel(found, a)[1]
+
+
 def _tilted_channel(log_c: float, a: float) -> tuple[float, float, float]:
     """C − 1/k, 1 − C and ι of the density Q with log c, where a = 1/(k − 1).
 
@@ -304,8 +361,7 @@ def _entropy_of_surplus(u: float) -> float:
 
 
 def _broadcast(first: ArrayLike, second: Floats) -> tuple[Floats, Floats]:
-    both = np.broadcast_arrays(np.asarray(first, dtype=float), second)
-    return both[0], both[1]
+    return np.broadcast_arrays(np.asarray(first, dtype=float), second)  # type: ignore[return-value]
 
 
 def _sizes(k: ArrayLike, least: int) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, overload
 
@@ -25,7 +25,9 @@ class Information(Result, chart="information:information_chart"):
 
     `implied` is an estimate. For the two bounds, `bound` (any classes, from sets of `bound_classes`) and `fano` (these
     classes), `low` is the bound with its confidence, `value` the same formula at the measured accuracy, and `high` is
-    infinite: there is no upper bound. A `value` of NaN is not identified: every prediction was right.
+    infinite: there is no upper bound. A `value` of NaN is not identified: every prediction was right; or not supported:
+    the curve has another shape than any that is fitted (`implied.kind` says where), and its `low` is then the bound.
+    `gap` is the number of classes at which measured and fitted curve are farthest apart, and both accuracies there.
     """
 
     implied: Estimate
@@ -34,6 +36,7 @@ class Information(Result, chart="information:information_chart"):
     nats: dict[str, Estimate]
     n_classes: int
     bound_classes: int
+    gap: tuple[int, float, float]
 
     def summary(self) -> dict[str, Estimate]:
         """The three figures, in bits."""
@@ -41,10 +44,14 @@ class Information(Result, chart="information:information_chart"):
         return dict(zip(("implied information, bits", "information bound, bits", "Fano's bound, bits"), figures))
 
     def __str__(self) -> str:
-        text = (
-            f"Implied information {self.implied} bits ({self.nats['implied']} nats), from sets of up to "
-            f"{self.n_classes} classes: an estimate, not a guaranteed lower bound."
-        )
+        at, accuracy, fitted = self.gap
+        text = f"Implied information is {self.implied.kind}."
+        if not self.implied.kind.startswith("not supported"):
+            text = (
+                f"Implied information {self.implied} bits ({self.nats['implied']} nats), from sets of up to "
+                f"{self.n_classes} classes: an estimate, not a guaranteed lower bound. The fitted curve misses "
+                f"accuracies by at most {abs(accuracy - fitted):.2g} (with {at})."
+            )
         for name, size in (("bound", self.bound_classes), ("fano", self.n_classes)):
             bits, nats = getattr(self, name), self.nats[name]
             if bits.kind.startswith("none"):
@@ -156,16 +163,18 @@ def information(
     distinguishes decoders that are all at 99 %, or all near chance; its interval is over classes.
 
     Implied information is *not* a guaranteed lower bound. In few dimensions it misleads: with one it was up to half too
-    low near chance and a third too high near 1; with ten within 15 %, with fifty within 4 %. The bound needs no model
-    of the data and no large sample, only classes drawn at random from those it is about, and test rows apart from the
-    training rows. It can be far below the truth: a poor classifier wastes information, few classes cannot show much of
-    it, and nor can many if it is mostly wrong on them. So k = "best" takes the best of all K and of 3, 10, 30, 100, …
-    up to K/2, which share half of `alpha`, fixed beforehand.
+    low near chance and a third too high near 1; with ten within 15 %, with fifty within 4 %. It is withheld if the
+    curve is .05 or more off the fitted one and Student's test over classes excludes the fit (p < .01); with few classes
+    or rows a wrong shape can pass. The bound needs no model of the data and no large sample, only classes drawn at
+    random from those it is about, and test rows apart from the training rows. It can be far below the truth: a poor
+    classifier wastes information, few classes cannot show much of it, and nor can many if it is mostly wrong on them.
+    So k = "best" takes the best of all K and of 3, 10, 30, 100, … up to K/2, which share half of `alpha`, fixed
+    beforehand.
 
-    Several curves are ranked by implied information. On the same classes and rows two curves are correlated, and the
-    interval of their difference takes that into account; otherwise they count as independent. The level is divided
-    among the comparisons, and among the bounds. Different classes are different tasks: a decoder with easier classes is
-    not better.
+    Several curves are ranked by implied information, or by the bound where it is not supported. On the same classes and
+    rows two curves are correlated, and the interval of their difference takes that into account; otherwise they count
+    as independent. The level is divided among the comparisons, and among the bounds. Different classes are different
+    tasks: a decoder with easier classes is not better.
 
     Parameters
     ----------
@@ -173,7 +182,7 @@ def information(
     alpha : how often each interval or bound may fail; of several curves, all of a kind together
     k : classes in a set of the bound: "best", or a number chosen before looking at the results
     method : of the bound, as in `Curve.bayes_bound`
-    tried : how many classifiers were tried on the same rows (Bonferroni, for the bounds)
+    tried : how many classifiers were tried on the same rows: all their bounds hold together
 
     Examples
     --------
@@ -197,29 +206,32 @@ def information(
     expect.fraction(alpha, "alpha")
     if isinstance(curve, Mapping):
         return _ranked(_expect_curves(curve), alpha, k, method)
-    return _information(fit_channel(expect_curve(curve)), alpha, k, method, 1 if tried is None else tried)
+    return information_of(fit_channel(expect_curve(curve)), alpha, k, method, 1 if tried is None else tried)
 
 
-def _information(fit: ChannelFit, alpha: float, k: int | str, method: str, tried: int) -> Information:
-    """The figures of one curve."""
+def information_of(
+    fit: ChannelFit, alpha: float, k: int | str, method: str, tried: int, others: int = 1, why: str = ""
+) -> Information:
+    """The figures of one curve. Bounds hold with those `tried` on the same rows, or on `others`; `why` none holds."""
     curve = fit.curve
-    if why := unbounded(curve):
+    if why := why or unbounded(curve):
         none = Estimate(math.nan, 0.0, math.inf, 1 - alpha, f"none: {why}")
         bound, size, by_fano = none, curve.n_classes, none
     else:
-        bound, size = _bound(curve, alpha, k, method, tried)
-        by_fano = _fano(curve, 1 - alpha / tried)
-    nats = {"implied": fit.nats(1 - alpha), "bound": bound, "fano": by_fano}
+        bound, size = _bound(curve, alpha, k, method, tried, others)
+        by_fano = _fano(curve, 1 - alpha / tried / others)
+    implied = fit.nats(1 - alpha)
+    nats = {"implied": replace(implied, low=bound.low) if fit.unsupported else implied, "bound": bound, "fano": by_fano}
     implied, bound, by_fano = (in_bits(estimate) for estimate in nats.values())
-    return Information(implied, bound, by_fano, nats, curve.n_classes, size)
+    return Information(implied, bound, by_fano, nats, curve.n_classes, size, fit.gap)
 
 
-def _bound(curve: Curve, alpha: float, k: int | str, method: str, tried: int) -> tuple[Estimate, int]:
+def _bound(curve: Curve, alpha: float, k: int | str, method: str, tried: int, others: int) -> tuple[Estimate, int]:
     """The guaranteed lower bound in nats, and the size of the sets that gave it."""
     sizes = shares_of_alpha(curve.n_classes) if k == "best" else {set_size(curve, k): 1.0}  # type: ignore[arg-type]
     bounds = []
     for size, share in sizes.items():
-        accuracy = curve.bayes_bound(size, alpha * share, method, tried)
+        accuracy = curve.bayes_bound(size, alpha * share / others, method, tried)
         value, low = (float(least_information(each, size)) for each in (accuracy.value, accuracy.low))
         bounds.append((low, size, value, accuracy.kind))
     low, size, value, kind = max(bounds)
@@ -242,14 +254,13 @@ def _fano(curve: Curve, level: float) -> Estimate:
     """Fano's bound in nats, from the lower confidence limit of the accuracy."""
     achieved = achieved_accuracy(curve, curve.n_classes)
     low = lower_bound_fixed_classes(achieved, math.log(1 - level), rows_by_class(curve))
-    ends = [fano(share, curve.n_classes) for share in (achieved, low)]
-    return Estimate(ends[0], ends[1], math.inf, level, FIXED)
+    return Estimate(fano(achieved, curve.n_classes), fano(low, curve.n_classes), math.inf, level, FIXED)
 
 
 def in_bits(nats: Estimate) -> Estimate:
     """The same in bits."""
-    value, low, high = (part / math.log(2) for part in (nats.value, nats.low, nats.high))
-    return Estimate(value, low, high, nats.level, nats.kind)
+    bit = math.log(2)
+    return replace(nats, value=nats.value / bit, low=nats.low / bit, high=nats.high / bit)
 
 
 # Several decoders, ranked.
@@ -258,32 +269,29 @@ def in_bits(nats: Estimate) -> Estimate:
 def _ranked(named: dict[str, Curve], alpha: float, k: int | str, method: str) -> Decoders:
     """The decoders in the order of their implied information."""
     fits = {name: fit_channel(curve) for name, curve in named.items()}
-    # Not identified is above every number; among those, the guaranteed bound decides.
-    order = sorted(named, key=lambda name: _sort_key(fits[name].nats(1 - alpha)), reverse=True)
+    # Only on the same classes is their choice the same chance for all.
+    same = all(_same_rows(*pair) for pair in pairwise(named.values()))
+    shared = (len(named), 1) if same else (1, len(named))
+    found = {name: information_of(fit, alpha, k, method, *shared) for name, fit in fits.items()}
+    order = sorted(named, key=lambda name: _sort_key(found[name].nats["implied"]), reverse=True)
     common = min(curve.n_classes for curve in named.values())
     aheads = [_difference(fits[first], fits[next_], 1 - alpha / (len(order) - 1)) for first, next_ in pairwise(order)]
     ordered = tuple(
-        DecoderFigures(
-            name,
-            named[name].n_classes,
-            named[name].at(named[name].n_classes),
-            named[name].at(common),
-            _information(fits[name], alpha, k, method, len(named)),
-            ahead,
-        )
-        for name, ahead in zip(order, [*aheads, None])
+        DecoderFigures(name, curve.n_classes, curve.at(curve.n_classes), curve.at(common), found[name], ahead)
+        for name, curve, ahead in zip(order, map(named.__getitem__, order), [*aheads, None])
     )
-    return Decoders(ordered, common, alpha, _notes(named))
+    return Decoders(ordered, common, alpha, _notes(named, [name for name in order if fits[name].unsupported]))
 
 
 def _sort_key(nats: Estimate) -> tuple[float, float]:
-    return (nats.value if nats.known else math.inf, nats.low)
+    """All right is above every number; what is not supported stands where its guaranteed bound is."""
+    return (nats.value if nats.known else nats.low if nats.kind.startswith("not supported") else math.inf, nats.low)
 
 
 def _difference(one: ChannelFit, other: ChannelFit, level: float) -> Estimate:
     """How many bits of implied information one is above another, from their intervals and their correlation."""
     first, second = one.c_interval(level), other.c_interval(level)
-    if math.isinf(first.value) or math.isinf(second.value):
+    if math.isinf(first.value) or math.isinf(second.value) or one.unsupported or other.unsupported:
         # What is not identified has no upper end.
         ours, theirs = in_bits(one.nats(level)), in_bits(other.nats(level))
         return Estimate(math.nan, ours.low - theirs.high, ours.high - theirs.low, level, "not identified")
@@ -301,8 +309,7 @@ def _difference(one: ChannelFit, other: ChannelFit, level: float) -> Estimate:
 
 def _correlation(one: ChannelFit, other: ChannelFit) -> float | None:
     """Correlation of two fits over the choice of classes; None if they have other classes or rows."""
-    first, second = one.curve.ranks, other.curve.ranks
-    if not (np.array_equal(first.classes, second.classes) and np.array_equal(first.truth, second.truth)):
+    if not _same_rows(one.curve, other.curve):
         return None
     ours, theirs = one.without_each(), other.without_each()
     if not (np.isfinite(ours).all() and np.isfinite(theirs).all() and ours.std() > 0 and theirs.std() > 0):
@@ -310,14 +317,21 @@ def _correlation(one: ChannelFit, other: ChannelFit) -> float | None:
     return float(np.clip(np.corrcoef(ours, theirs)[0, 1], -0.99, 0.99))
 
 
-def _notes(curves: dict[str, Curve]) -> tuple[str, ...]:
-    first, *others = curves.values()
+def _same_rows(one: Curve, other: Curve) -> bool:
+    first, second = one.ranks, other.ranks
+    return np.array_equal(first.classes, second.classes) and np.array_equal(first.truth, second.truth)
+
+
+def _notes(curves: dict[str, Curve], unsupported: list[str]) -> tuple[str, ...]:
+    (first, *others), notes = curves.values(), []
     if any(not np.array_equal(first.ranks.classes, curve.ranks.classes) for curve in others):
-        return ("Not all decoders were tested on the same classes; the order holds if all classes are equally hard.",)
-    return ()
+        notes.append("Not all decoders were tested on the same classes; the order holds if all are equally hard.")
+    if unsupported:
+        notes.append(f"Placed by the bound, since no implied information is supported: {expect.shown(unsupported, 5)}.")
+    return tuple(notes)
 
 
 def _expect_curves(curves: Any) -> dict[str, Curve]:
-    if not isinstance(curves, Mapping) or len(curves) < 2:
+    if len(curves) < 2:
         raise expect.InputError("`curves` must be a dict of at least two curves, name -> curve from `accuracy_curve`.")
     return {str(name): expect_curve(curve, f"curves[{name!r}]") for name, curve in curves.items()}
