@@ -94,7 +94,7 @@ def test_a_back_test_that_leans_widens_one_side(curve):
         )
         leans[name] = replace(found, back_tests=tests)
     plain, low, high = found.limits(parts)[0], leans["low"], leans["high"]
-    assert leans["both"].lean == 0 > low.lean
+    assert min(leans["both"].leans) > 0 == low.leans[0] == high.leans[1]
     assert low.limits(parts, 1.0)[1] > found.limits(parts)[1]
     assert low.limits(parts, 1.0)[0] == pytest.approx(plain)
     assert high.limits(parts, 1.0)[0] < plain

@@ -17,6 +17,7 @@ from ...intervals import Estimate, normal_quantile
 from ...result import Result, parts_of
 from ..curve.curve import Curve, expect_curve
 from ..curve.jackknife import jackknife_error, leave_groups_out
+from ..ranks.evidence import chance_table
 from .methods import (
     METHODS,
     SHRINK,
@@ -29,7 +30,7 @@ from .methods import (
 from .u_distribution import (
     DEFAULT,
     LEAST_CLASSES,
-    BackTest as BackTest,
+    BackTest,
     UDistribution,
     back_test,
     expect_method,
@@ -38,6 +39,7 @@ from .u_distribution import (
     size_of,
 )  # fmt: skip
 
+__all__ = ["BackTest", "Extrapolation", "extrapolate"]
 STEPS = 24
 """Sizes from K to the largest requested k, for a chart."""
 
@@ -117,9 +119,9 @@ def extrapolate(
 
     From 0 to 1. The interval is over classes, on the logit scale: the root of (.85·e)² + (.6·g)², times Student's
     quantile. e is the jackknife's error, too large for a figure that depends on pairs of classes, and g the difference
-    between the two combined methods. If random halves of the classes predict the accuracy with all of them too low,
-    the upper end is raised by 1.4 times that, per log(k/K), less its noise; if too high, the lower end is lowered: that
-    happens if easy and hard classes are mixed. No end rises with k. `tests/long/test_extrapolation_coverage.py`
+    between the two combined methods. If random halves or quarters of the classes predict the accuracy with all of them
+    too low, per log(k/K), the upper end is raised by as much; if too high, the lower end is lowered. Predictions are
+    too low if easy and hard classes are mixed. No end rises with k. `tests/long/test_extrapolation_coverage.py`
     measures the coverage. A value of NaN is *not identified*: all predictions were right, or the interval is wider
     than .6. With k ≤ K the value is the exact average over label sets, and nothing is extrapolated.
 
@@ -360,3 +362,90 @@ def from_refits(curve: Curve, k: ArrayLike) -> Floats:
     accuracy = np.array([points[size] for size in sizes.tolist()])
     family = normal_family()
     return family.member(*fit_family(family, sizes, accuracy, SHRINK)).accuracy(k)
+
+
+# How many classes, and rows of each, make a forecast precise enough.
+
+ROWS = (1, 2, 5, 10, 20, 50, 100)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan(Result):
+    """The result of `Curve.plan`: `classes[i]` with `rows[i]` rows each make half the interval at k `width` or less.
+
+    `half` is half of the interval now, from `n_classes` classes of `rows_now` rows (harmonic mean), `by_rows` what is
+    left of it with any number of rows of the same classes.
+    """
+
+    k: int
+    width: float
+    rows: tuple[int, ...]
+    classes: tuple[int, ...]
+    half: float
+    by_rows: float
+    n_classes: int
+    rows_now: float
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per number of rows: rows per class, classes, and the half-width wanted and now."""
+        table = {"rows per class": self.rows, "classes": self.classes}
+        return pd.DataFrame(table | {"k": self.k, "width": self.width, "width now": self.half})
+
+    def __str__(self) -> str:
+        near = int(np.argmin(np.abs(np.log(np.array(self.rows) / self.rows_now))))
+        text = f"Accuracy with {self.k:,} classes is known to ± {self.half:.2g} now, from {self.n_classes:,} classes"
+        if self.half <= self.width:
+            return f"{text}: ± {self.width:g} is reached."
+        alone = "more rows alone would do" if self.by_rows <= self.width else "not by rows alone"
+        return (
+            f"{text}; ± {self.width:g} needs about {self.classes[near]:,} classes with {self.rows[near]} rows each, or "
+            f"{self.classes[-1]:,} with {self.rows[-1]} ({alone})."
+        )
+
+
+def plan(curve: Curve, k: int, width: float) -> Plan:
+    """How many classes make the accuracy with k known to ± width; see `Curve.plan`."""
+    here, wanted = curve.n_classes, expect.fraction(width, "width")
+    of_rows, rows_now = _share_of_rows(curve, min(size_of(k), here))
+    model = 0.0
+    if k > here:
+        expect_method(curve, DEFAULT)
+        ahead = UDistribution.of(curve, DEFAULT, 0)
+        estimate = ahead.accuracy(k)
+        value, error, gap = ahead.parts(lambda share: share.accuracy([float(k)]))
+        low, high = ahead.limits((value, 0 * error, gap), math.log(k / here))
+        model = float(high[0] - low[0]) / 2
+    else:
+        estimate = observed(curve, k)
+    half = (estimate.high - estimate.low) / 2
+    chance = math.sqrt(max(half**2 - model**2, 0.0))  # what is not due to the model shrinks with classes
+
+    def reach(classes: float, rows: float) -> float:
+        share = max(math.log(k / classes), 0.0) / math.log(k / here) if k > here else 0.0
+        return math.hypot(chance * math.sqrt(here / classes * (1 - of_rows + of_rows * rows_now / rows)), model * share)
+
+    def needed(rows: int) -> int:
+        first, last = min(k, here) - 1 if k <= here else 4, max(here, 5)
+        while reach(last, rows) > wanted:
+            first, last = last, 2 * last
+        while last - first > 1:
+            middle = (first + last) // 2
+            first, last = (first, middle) if reach(middle, rows) <= wanted else (middle, last)
+        return last
+
+    return Plan(int(k), wanted, ROWS, tuple(needed(rows) for rows in ROWS), half, reach(here, math.inf), here, rows_now)
+
+
+def _share_of_rows(curve: Curve, k: int) -> tuple[float, float]:
+    """The share of the variance over classes that is due to few rows, and the (harmonic) mean of rows per class."""
+    truth, lower, tied = curve.ranks.truth, curve.ranks.lower, curve.ranks.tied
+    hits = chance_table(curve.n_classes, np.array([k]).tobytes())[0][lower + tied // 2]
+    rows = np.bincount(truth)
+    mean = np.bincount(truth, hits) / np.maximum(rows, 1)
+    some = rows > 1
+    within = np.bincount(truth, (hits - mean[truth]) ** 2)[some] / (rows[some] - 1)
+    left = [part.accuracy([min(k, part.n_classes)]) for part in leave_groups_out(curve.ranks, curve.ties, False)]
+    variance = float(np.asarray(jackknife_error(np.array(left), np.bincount(curve.ranks.group)))[0]) ** 2
+    usual = 1 / float((1 / rows[rows > 0]).mean())
+    noise = float(within.mean()) / usual / np.count_nonzero(rows) if some.any() else 0.0
+    return min(noise / max(variance, 1e-12), 1.0), usual

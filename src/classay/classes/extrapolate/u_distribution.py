@@ -36,8 +36,6 @@ WIDEST = 0.6
 """A wider interval is not a useful forecast: it is reported as not identified."""
 OF_ERROR, OF_GAP = 0.85, 0.6
 """Weights of the jackknife's error and of the gap between two methods: set so that intervals hold in simulations."""
-OF_LEAN = 1.4
-"""Weight of the lean of the back-test: more classes show more of it."""
 SHARES = (0.5, 0.25)
 DRAWS = 10
 PLACES: Floats = ndtr(np.linspace(-3.0, 5.0, 81))
@@ -258,20 +256,14 @@ class UDistribution(Result, chart="curve:distribution_chart"):
         return value, error, np.abs(ends[0] - ends[1])
 
     @cached_property
-    def lean(self) -> float:
-        """How far too high forecasts are for each unit of log(k/K), on the logit scale, as the back-test shows.
+    def leans(self) -> tuple[float, float]:
+        """How far too high, and how far too low, forecasts may be for each unit of log(k/K), on the logit scale.
 
-        1.4 times that of forecasts by halves of the classes, shrunk by its noise; 0 if quarters lean the other way.
+        The larger lean of the back-tests by halves and by quarters of the classes; 0 on a side that neither shows.
         """
-        if not self.back_tests or not 0 < self.curve.accuracy[-1] < 1:
-            return 0.0
-        leans = [float(logit_of(test.foreseen.mean()) - logit_of(test.actual)) for test in self.back_tests]
-        if leans[0] * leans[-1] <= 0:
-            return 0.0
-        halves = self.back_tests[0]
-        mean, scale = float(halves.foreseen.mean()), math.sqrt(halves.foreseen.size)
-        noise = float(halves.foreseen.std()) / scale / max(mean * (1 - mean), 1e-9)
-        return OF_LEAN * leans[0] ** 3 / (leans[0] ** 2 + noise**2) / math.log(halves.ratio)
+        tests = self.back_tests if 0 < self.curve.accuracy[-1] < 1 else ()
+        leans = [float(logit_of(test.foreseen.mean()) - logit_of(test.actual)) / math.log(test.ratio) for test in tests]
+        return max([*leans, 0.0]), -min([*leans, 0.0])
 
     def limits(self, parts: tuple[Floats, Floats, Floats], farther: ArrayLike = 0.0) -> tuple[Floats, Floats]:
         """Limits of shares: Student's quantile times √((.85·error)² + (.6·gap)²) to each side.
@@ -281,9 +273,9 @@ class UDistribution(Result, chart="curve:distribution_chart"):
         value, error, gap = parts
         freedom = max(self.curve.ranks.n_groups - 1, 1)
         reach = float(stats.t.ppf(0.5 + self.curve.level / 2, freedom)) * np.hypot(OF_ERROR * error, OF_GAP * gap)
-        lean = self.lean * np.asarray(farther)
-        low, high = (logit_of(value) - reach - np.maximum(lean, 0), logit_of(value) + reach - np.minimum(lean, 0))
-        return np.minimum(expit(low), value), np.maximum(expit(high), value)
+        down, up = (lean * np.asarray(farther) for lean in self.leans)
+        low, high = expit(logit_of(value) - reach - down), expit(logit_of(value) + reach + up)
+        return np.minimum(low, value), np.maximum(high, value)
 
     def _limits_ahead(self, m: int, sizes: Floats) -> tuple[Floats, Floats, Floats]:
         """Top-m accuracy with its limits for sizes above K; none of the three rises with k.
@@ -382,7 +374,7 @@ class UDistribution(Result, chart="curve:distribution_chart"):
         value = now.value * ratio
         # Both parts on the scale of the accuracy; rows of now and classes to come vary independently.
         of_ratio = float(np.hypot(OF_ERROR * error, OF_GAP * gap)) * (ratio * (1 - ratio)) * now.value
-        lean = self.lean * math.log(k / here) * value * (1 - value) / 2  # an interval reaches twice as far
+        lean = max(self.leans) * math.log(k / here) * value * (1 - value) / 2  # an interval reaches twice as far
         of_now = now.value * (1 - now.value) * float((self.curve.evidence().weights ** 2).sum())
         spread = math.hypot(of_ratio, lean, math.sqrt(of_now) * ratio)
         estimate = share_around(value, spread, level, KIND_NESTED, draws=self.curve.ranks.n_groups)
