@@ -119,11 +119,11 @@ def extrapolate(
 
     From 0 to 1. The interval is over classes, on the logit scale: the root of (.85·e)² + (.6·g)², times Student's
     quantile. e is the jackknife's error, too large for a figure that depends on pairs of classes, and g the difference
-    between the two combined methods. If random halves or quarters of the classes predict the accuracy with all of them
-    too low, per log(k/K), the upper end is raised by as much; if too high, the lower end is lowered. Predictions are
-    too low if easy and hard classes are mixed. No end rises with k. `tests/long/test_extrapolation_coverage.py`
-    measures the coverage. A value of NaN is *not identified*: all predictions were right, or the interval is wider
-    than .6. With k ≤ K the value is the exact average over label sets, and nothing is extrapolated.
+    between the two combined methods. If halves or quarters of the classes predict the accuracy with all of them too
+    low, as with easy and hard classes mixed, the upper end is raised by as much per log(k/K); if halves predict too
+    high, the lower end is lowered. No end rises with k. `tests/long/test_extrapolation_coverage.py` measures the
+    coverage. A value of NaN is *not identified*: all predictions were right, or the interval is wider than .6. With
+    k ≤ K the value is the exact average over label sets, and nothing is extrapolated.
 
     It misleads if the new classes are of another kind than the old, or if a learner would be retrained and the score of
     each class depends on the others; and more so, the larger k/K. For several numbers of classes, a list, the result
@@ -407,16 +407,12 @@ def plan(curve: Curve, k: int, width: float) -> Plan:
     """How many classes make the accuracy with k known to ± width; see `Curve.plan`."""
     here, wanted = curve.n_classes, expect.fraction(width, "width")
     of_rows, rows_now = _share_of_rows(curve, min(size_of(k), here))
-    model = 0.0
+    estimate, model = extrapolate(curve, k), 0.0
     if k > here:
-        expect_method(curve, DEFAULT)
         ahead = UDistribution.of(curve, DEFAULT, 0)
-        estimate = ahead.accuracy(k)
         value, error, gap = ahead.parts(lambda share: share.accuracy([float(k)]))
         low, high = ahead.limits((value, 0 * error, gap), math.log(k / here))
         model = float(high[0] - low[0]) / 2
-    else:
-        estimate = observed(curve, k)
     half = (estimate.high - estimate.low) / 2
     chance = math.sqrt(max(half**2 - model**2, 0.0))  # what is not due to the model shrinks with classes
 
@@ -425,7 +421,7 @@ def plan(curve: Curve, k: int, width: float) -> Plan:
         return math.hypot(chance * math.sqrt(here / classes * (1 - of_rows + of_rows * rows_now / rows)), model * share)
 
     def needed(rows: int) -> int:
-        first, last = min(k, here) - 1 if k <= here else 4, max(here, 5)
+        first, last = k - 1 if k <= here else LEAST_CLASSES - 1, here
         while reach(last, rows) > wanted:
             first, last = last, 2 * last
         while last - first > 1:

@@ -259,11 +259,12 @@ class UDistribution(Result, chart="curve:distribution_chart"):
     def leans(self) -> tuple[float, float]:
         """How far too high, and how far too low, forecasts may be for each unit of log(k/K), on the logit scale.
 
-        The larger lean of the back-tests by halves and by quarters of the classes; 0 on a side that neither shows.
+        Too high: as the back-test by halves of the classes shows. Quarters of them often make so few errors that they
+        predict too high by chance. Too low: the larger of halves and quarters.
         """
         tests = self.back_tests if 0 < self.curve.accuracy[-1] < 1 else ()
         leans = [float(logit_of(test.foreseen.mean()) - logit_of(test.actual)) / math.log(test.ratio) for test in tests]
-        return max([*leans, 0.0]), -min([*leans, 0.0])
+        return max([*leans[:1], 0.0]), -min([*leans, 0.0])
 
     def limits(self, parts: tuple[Floats, Floats, Floats], farther: ArrayLike = 0.0) -> tuple[Floats, Floats]:
         """Limits of shares: Student's quantile times √((.85·error)² + (.6·gap)²) to each side.
@@ -314,8 +315,7 @@ class UDistribution(Result, chart="curve:distribution_chart"):
         if not 0 < self.curve.accuracy[-1] < 1:
             return Estimate(math.nan, 0.0, 1.0, self.level, not_identified(self.curve))
         parts = self.parts(figure)
-        low, high = self.limits(parts, math.log(k / self.curve.n_classes))
-        return self._estimate(parts[0][0], low[0], high[0])
+        return self._estimate(*(end[0] for end in (parts[0], *self.limits(parts, math.log(k / self.curve.n_classes)))))
 
     def _estimate(self, value: float, low: float, high: float) -> Estimate:
         """A share with more classes than were observed; NaN if its interval is too wide."""
