@@ -363,6 +363,7 @@ EXAMPLES = {
     "Curve": learner_curve,
     "UDistribution": lambda: classay.accuracy_curve(*scores(), name="<b>scores</b>").u_distribution(),
     "NestedAccuracy": lambda: classay.accuracy_curve(*scores(), name="<b>scores</b>").nested(20),
+    "Plan": lambda: classay.accuracy_curve(*scores(), name="<b>scores</b>").plan(20),
     "RiskCurve": lambda: classay.accuracy_curve(*scores(), name="<b>scores</b>").risk(1 - np.eye(8), scores()[0]),
     "Information": lambda: classay.information(classay.accuracy_curve(*scores())),
     "Decoders": lambda: classay.information(

@@ -2,6 +2,7 @@
 from .classes.curve.curve import Curve as Curve
 from .classes.curve.risk import RiskCurve as RiskCurve
 from .classes.extrapolate.extrapolate import Extrapolation as Extrapolation
+from .classes.extrapolate.extrapolate import Plan as Plan
 from .classes.extrapolate.u_distribution import NestedAccuracy as NestedAccuracy
 from .classes.extrapolate.u_distribution import UDistribution as UDistribution
 from .classes.identify.identify import Identification as Identification

@@ -142,3 +142,18 @@ def test_more_classes_than_observed_are_referred_to_extrapolate():
         classay.accuracy_curve(*made()).at(31)
     with pytest.raises(InputError, match="at least 1"):
         classay.accuracy_curve(*made()).at(0)
+
+
+def test_a_plan_needs_fewer_classes_with_more_rows_or_less_precision():
+    rng, y = np.random.default_rng(0), np.arange(160) % 40
+    curve = classay.accuracy_curve(rng.normal(size=(160, 40)) + 2 * np.eye(40)[y], y)
+    for k in (10, 40, 200):
+        plan, rough = curve.plan(k), curve.plan(k, 0.2)
+        assert list(plan.classes) == sorted(plan.classes, reverse=True)
+        assert all(few <= many for few, many in zip(rough.classes, plan.classes))
+        assert plan.half == pytest.approx((classay.extrapolate(curve, k).high - classay.extrapolate(curve, k).low) / 2)
+        assert len(plan.to_frame()) == len(plan.rows)
+        assert "rows each" in str(plan)
+        assert "is reached" in str(rough)
+    with pytest.raises(InputError, match="width"):
+        curve.plan(40, 2)

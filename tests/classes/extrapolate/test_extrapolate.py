@@ -217,6 +217,10 @@ def test_refits_off_the_curve(shift, changes):
     assert training_changes(curve) is changes
     text = str(extrapolate(curve, [60]))
     assert ("Training changes with k" in text) is changes
+    dependent = replace(curve, ranks=replace(curve.ranks, marginal=False))
+    notes = str(extrapolate(dependent, [60])), str(extrapolate(replace(dependent, retrained=()), [60]))
+    assert ["retrain=True" in note for note in notes] == [False, True]
+    assert (f"differ from the curve by {shift:+.2g}" in notes[0]) is not changes
     one_size = curve_with(shift, (5,))
     assert not training_changes(one_size)
     assert "refits" not in extrapolate(one_size, [60]).by_method

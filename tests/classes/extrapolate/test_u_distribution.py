@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from class_worlds import led_scores
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, norm
 
 import classay
 from classay.classes.extrapolate.methods import METHODS, BeatenShare, normal_family
+from classay.classes.extrapolate.u_distribution import BackTest
 from classay.expect import InputError
 
 
@@ -64,9 +66,32 @@ def test_far_out_nothing_is_lost():
 
 @pytest.mark.parametrize("method", METHODS)
 def test_accuracy_is_that_of_extrapolate(curve, method):
-    distribution = curve.u_distribution(method)
-    for k in (10, 100, 5000):
-        assert distribution.accuracy(k) == classay.extrapolate(curve, k, method)
+    assert curve.u_distribution(method).accuracy(100) == classay.extrapolate(curve, 100, method)
+
+
+@given(st.integers(0, 10**6), st.floats(0.3, 1.5), st.floats(2.0, 5.0))
+@settings(max_examples=3)
+def test_no_end_rises_with_k_from_either_door(seed, hard, easy):
+    """The upper end was .097 with 200 classes and .237 with 500."""
+    rng, y = np.random.default_rng(seed), np.arange(60) % 15
+    scores = rng.normal(size=(60, 15)) + rng.choice([hard, easy], 15)[y][:, None] * np.eye(15)[y]
+    curve = classay.accuracy_curve(scores, y)
+    sizes = [15, 16, 17, 29, 30, 31, 55, 200, 500, 10**4, 10**9]
+    found = curve.u_distribution()
+    for m in (1, 3):
+        ends = np.array([[one.low, one.high] for one in (found.top(m, k) for k in sizes)])
+        assert (np.diff(ends, axis=0) <= 1e-12).all()
+    assert tuple(found.accuracies(sizes)) == classay.extrapolate(curve, sizes).estimates
+    assert found.accuracy(55) == classay.extrapolate(curve, 55)
+
+
+def test_a_back_test_that_leans_widens_one_side(curve):
+    found = curve.u_distribution()
+    parts = found.parts(lambda share: share.accuracy([300.0]))
+    for foreseen in (0.2, 0.9):
+        test = BackTest.of(15, 30, float(curve.accuracy[-1]), np.full(10, foreseen))
+        low, high = replace(found, back_tests=(test,)).limits(parts, 1.0)
+        assert (low < found.limits(parts)[0], high > found.limits(parts)[1]) == (foreseen > 0.5, foreseen < 0.5)
 
 
 @pytest.mark.parametrize("method", METHODS)

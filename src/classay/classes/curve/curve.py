@@ -22,6 +22,7 @@ from ..ranks.scores import Retrained, rank_and_retrain, split_learner
 from .jackknife import band, proportion_limits
 
 if TYPE_CHECKING:
+    from ..extrapolate.extrapolate import Plan
     from ..extrapolate.u_distribution import NestedAccuracy, UDistribution
     from .risk import RiskCurve
 
@@ -35,7 +36,7 @@ class Curve(Result, chart="curve:curve_chart"):
 
     `ranks` is the record it comes from, `ties` how ties were counted, `retrained` the accuracy of the learner refitted
     on some label sets, if requested. Methods ask further questions: `over_rows`, `u_distribution`, `nested`,
-    `risk`, `bayes_bound`.
+    `plan`, `risk`, `bayes_bound`.
     """
 
     accuracy: Floats
@@ -95,9 +96,9 @@ class Curve(Result, chart="curve:curve_chart"):
         >>> scores = rng.normal(size=(600, 60)) + 2.5 * np.eye(60)[np.arange(600) % 60]
         >>> u = accuracy_curve(scores, np.arange(600) % 60).u_distribution()
         >>> u.accuracy(1000), u.top(5, 1000)                    # in truth .243 and .458
-        (0.274 [0.231, 0.321], 0.492 [0.443, 0.541])
+        (0.274 [0.229, 0.364], 0.492 [0.44, 0.588])
         >>> u.largest(0.5)                                      # in truth 100 classes
-        128 [93, 183]
+        128 [93, 222]
 
         Zheng (2017), Information, Prediction, and Supervised Learning, Theorem 3.3.1.
         """
@@ -123,6 +124,21 @@ class Curve(Result, chart="curve:curve_chart"):
         True
         """
         return self.u_distribution(method, random_state).nested(k)
+
+    def plan(self, k: int, width: float = 0.05) -> Plan:
+        """Plan how many classes, and rows of each, are needed until accuracy at k is known to ± width.
+
+        The variance over classes shrinks with the number of classes; its part within classes, with the rows too.
+        Beyond K, what the model leaves open shrinks with log(k/K) only. An estimate: `width` is half of the interval.
+
+        >>> rng = np.random.default_rng(0)
+        >>> scores = rng.normal(size=(120, 30)) + 2.5 * np.eye(30)[np.arange(120) % 30]
+        >>> bool(accuracy_curve(scores, np.arange(120) % 30).plan(30).classes[0] > 30)
+        True
+        """
+        from ..extrapolate.extrapolate import plan
+
+        return plan(self, k, width)
 
     def risk(self, costs: ArrayLike, scores: Any) -> RiskCurve:
         """Measure the expected cost with 2, 3, …, K classes, if some errors cost more than others.

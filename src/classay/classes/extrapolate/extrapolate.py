@@ -16,11 +16,11 @@ from ...arrays import Floats
 from ...intervals import Estimate, normal_quantile
 from ...result import Result, parts_of
 from ..curve.curve import Curve, expect_curve
-from ..curve.jackknife import class_samples, jackknife_error, leave_groups_out
+from ..curve.jackknife import jackknife_error, leave_groups_out
+from ..ranks.evidence import chance_table
 from .methods import (
     METHODS,
     SHRINK,
-    Method,
     combine,
     family_of_scores,
     fit_family,
@@ -30,13 +30,16 @@ from .methods import (
 from .u_distribution import (
     DEFAULT,
     LEAST_CLASSES,
+    BackTest,
     UDistribution,
+    back_test,
     expect_method,
     observed,
     share_text,
     size_of,
 )  # fmt: skip
 
+__all__ = ["BackTest", "Extrapolation", "extrapolate"]
 STEPS = 24
 """Sizes from K to the largest requested k, for a chart."""
 
@@ -116,9 +119,11 @@ def extrapolate(
 
     From 0 to 1. The interval is over classes, on the logit scale: the root of (.85·e)² + (.6·g)², times Student's
     quantile. e is the jackknife's error, too large for a figure that depends on pairs of classes, and g the difference
-    between the two combined methods; `tests/long/test_extrapolation_coverage.py` measures its coverage. A value of NaN
-    is *not identified*: all predictions were right, or the interval is wider than .6. With k ≤ K the value is the exact
-    average over label sets, and nothing is extrapolated.
+    between the two combined methods. If halves or quarters of the classes predict the accuracy with all of them too
+    low, as with easy and hard classes mixed, the upper end is raised by as much per log(k/K); if halves predict too
+    high, the lower end is lowered. No end rises with k. `tests/long/test_extrapolation_coverage.py` measures the
+    coverage. A value of NaN is *not identified*: all predictions were right, or the interval is wider than .6. With
+    k ≤ K the value is the exact average over label sets, and nothing is extrapolated.
 
     It misleads if the new classes are of another kind than the old, or if a learner would be retrained and the score of
     each class depends on the others; and more so, the larger k/K. For several numbers of classes, a list, the result
@@ -139,10 +144,10 @@ def extrapolate(
     >>> scores = rng.normal(size=(600, 60)) + 2.5 * np.eye(60)[np.arange(600) % 60]
     >>> curve = accuracy_curve(scores, np.arange(600) % 60)
     >>> extrapolate(curve, k=1000)                              # in truth .243
-    0.274 [0.231, 0.321]
+    0.274 [0.229, 0.364]
     >>> ahead = extrapolate(curve, k=[100, 1000])
-    >>> ahead.estimates, 1.5 < ahead.trusted < 100
-    ((0.532 [0.491, 0.573], 0.274 [0.231, 0.321]), True)
+    >>> ahead.estimates
+    (0.532 [0.491, 0.581], 0.274 [0.229, 0.364])
 
     References
     ----------
@@ -177,15 +182,17 @@ def _sizes(curve: Curve, k: Any, method: str) -> list[int]:
 def _extrapolation(curve: Curve, sizes: list[int], method: str, seed: int) -> Extrapolation:
     """The estimates for several sizes, by every method, with the back-test of one."""
     name = DEFAULT if method == "auto" else method
-    tests = back_test(curve, methods_for(curve, name, seed), seed)
     here, most = curve.n_classes, max(sizes)
+    ahead = UDistribution.of(curve, name, seed) if most > here else None
+    tests = ahead.back_tests if ahead else back_test(curve, methods_for(curve, name, seed), seed)
     path_k: tuple[int, ...] = ()
     if most > here:
         path_k = tuple(int(size) for size in np.unique(np.geomspace(here, most, STEPS).round().astype(np.int64)))[1:]
     near = [int(size) for size in np.unique((here * np.geomspace(1.02, MOST_RATIO, STEPS * 2)).round())]
     # If nothing went wrong, or everything did, every back-test succeeds and is uninformative.
     tested = bool(tests) and most > here and 0 < curve.accuracy[-1] < 1
-    forecasts = forecast(curve, [*sizes, *path_k, *(near if tested else [])], name, seed)
+    every = [*sizes, *path_k, *(near if tested else [])]
+    forecasts = ahead.accuracies(every) if ahead else [observed(curve, size) for size in every]
     estimates, path = tuple(forecasts[: len(sizes)]), tuple(forecasts[len(sizes) : len(sizes) + len(path_k)])
     trusted = math.nan
     if tested:
@@ -235,9 +242,13 @@ def _notes(curve: Curve, k: Sequence[int], estimates: Sequence[Estimate], truste
             f"the theory does not hold for it. From the refits alone: {refits:.3g} with {max(k):,}."
         )
     elif curve.ranks.marginal is False:
+        shown = "`accuracy_curve(..., retrain=True)` shows how far off it is."
+        if curve.retrained:
+            gap = max((each.accuracy.value - curve.accuracy[each.k - 1] for each in curve.retrained), key=abs)
+            shown = f"but no more than chance was seen: refits differ from the curve by {gap:+.2g} at most."
         notes.append(
             "The learner's score of a class depends on the other classes, so retrained on more classes it would give "
-            "other scores: the theory does not hold, and `accuracy_curve(..., retrain=True)` shows how far off it is."
+            f"other scores: the theory holds only roughly, {'' if curve.retrained else 'and '}{shown}"
         )
     return (*notes, *curve.ranks.notes)
 
@@ -252,62 +263,23 @@ def _note_on_trust(curve: Curve, k: Sequence[int], level: float, trusted: float)
         return f"{here} classes are too few for a back-test: how far to trust it is unknown."
     if trusted < NARROWEST:
         return (
-            f"For more than the {here:,} observed classes an error within {TOLERANCE:g} cannot be promised in "
-            f"{level:.0%} of cases: see the intervals."
+            f"For more than the {here:,} observed classes, forecasts may be wrong by more than {TOLERANCE:g}: use the "
+            f"{level:.0%} intervals, not the forecasts alone."
         )
     beyond = ", ".join(f"{size:,}" for size in k if size > trusted * here)
     return (
         f"In {level:.0%} of cases the error stays within {TOLERANCE:g} up to about {trusted * here:,.0f} classes "
-        f"({trusted:.3g} x), by the interval and by the back-test." + (f" Beyond that: {beyond}." if beyond else "")
+        f"({trusted:.3g} x), by the interval and by the back-test."
+        + (f" For {beyond} classes see the interval: it is wider than that." if beyond else "")
     )
 
 
-# The back-test: forecast the accuracy with all classes from some of them.
+# How far to trust a forecast, by its back-test and its interval.
 
-SHARES = (0.5, 0.25)
-DRAWS = 10
 TOLERANCE = 0.05
 MOST_RATIO = 100.0
 NARROWEST = 1.05
 """Below this ratio nothing is promised about more classes."""
-
-
-@dataclass(frozen=True, eq=False)
-class BackTest:
-    """What random sets of `n_classes` classes predicted for all: `foreseen`, one per set; `actual` is the truth.
-
-    `error` is the root of the mean squared error, `lean` the mean error: above 0 if the prediction was too high.
-    """
-
-    n_classes: int
-    ratio: float
-    actual: float
-    foreseen: Floats
-    error: float
-    lean: float
-
-    @classmethod
-    def of(cls, n_part: int, n_classes: int, actual: float, foreseen: Floats) -> BackTest:
-        """That of sets of `n_part` of the classes."""
-        error = math.sqrt(float(np.mean((foreseen - actual) ** 2)))
-        return cls(n_part, n_classes / n_part, actual, foreseen, error, float(np.mean(foreseen) - actual))
-
-
-def back_test(curve: Curve, methods: tuple[Method, ...], seed: int) -> tuple[BackTest, ...]:
-    """Predict accuracy with all K classes from random halves and quarters of them, if these have 5 classes or more."""
-    tests = []
-    ranks, n_classes = curve.ranks, curve.n_classes
-    for share in SHARES:
-        if round(share * ranks.n_groups) < 2 or share * n_classes < LEAST_CLASSES:
-            continue
-        parts = [part for part in class_samples(ranks, curve.ties, DRAWS, seed, share) if part.lower.size]
-        foreseen = np.array(
-            [float(combine([make(part).accuracy([n_classes]) for make in methods])[0]) for part in parts]
-        )
-        if foreseen.size:
-            n_part = round(float(np.mean([part.n_classes for part in parts])))
-            tests.append(BackTest.of(n_part, n_classes, float(curve.accuracy[-1]), foreseen))
-    return tuple(tests)
 
 
 def trusted_ratio(tests: tuple[BackTest, ...], tolerance: float = TOLERANCE, level: float = 0.95) -> float:
@@ -390,3 +362,86 @@ def from_refits(curve: Curve, k: ArrayLike) -> Floats:
     accuracy = np.array([points[size] for size in sizes.tolist()])
     family = normal_family()
     return family.member(*fit_family(family, sizes, accuracy, SHRINK)).accuracy(k)
+
+
+# How many classes, and rows of each, make a forecast precise enough.
+
+ROWS = (1, 2, 5, 10, 20, 50, 100)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan(Result):
+    """The result of `Curve.plan`: `classes[i]` with `rows[i]` rows each make half the interval at k `width` or less.
+
+    `half` is half of the interval now, from `n_classes` classes of `rows_now` rows (harmonic mean), `by_rows` what is
+    left of it with any number of rows of the same classes.
+    """
+
+    k: int
+    width: float
+    rows: tuple[int, ...]
+    classes: tuple[int, ...]
+    half: float
+    by_rows: float
+    n_classes: int
+    rows_now: float
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per number of rows: rows per class, classes, and the half-width wanted and now."""
+        table = {"rows per class": self.rows, "classes": self.classes}
+        return pd.DataFrame(table | {"k": self.k, "width": self.width, "width now": self.half})
+
+    def __str__(self) -> str:
+        near = int(np.argmin(np.abs(np.log(np.array(self.rows) / self.rows_now))))
+        text = f"Accuracy with {self.k:,} classes is known to ± {self.half:.2g} now, from {self.n_classes:,} classes"
+        if self.half <= self.width:
+            return f"{text}: ± {self.width:g} is reached."
+        alone = "more rows alone would do" if self.by_rows <= self.width else "not by rows alone"
+        return (
+            f"{text}; ± {self.width:g} needs about {self.classes[near]:,} classes with {self.rows[near]} rows each, or "
+            f"{self.classes[-1]:,} with {self.rows[-1]} ({alone})."
+        )
+
+
+def plan(curve: Curve, k: int, width: float) -> Plan:
+    """How many classes make the accuracy with k known to ± width; see `Curve.plan`."""
+    here, wanted = curve.n_classes, expect.fraction(width, "width")
+    of_rows, rows_now = _share_of_rows(curve, min(size_of(k), here))
+    estimate, model = extrapolate(curve, k), 0.0
+    if k > here:
+        ahead = UDistribution.of(curve, DEFAULT, 0)
+        value, error, gap = ahead.parts(lambda share: share.accuracy([float(k)]))
+        low, high = ahead.limits((value, 0 * error, gap), math.log(k / here))
+        model = float(high[0] - low[0]) / 2
+    half = (estimate.high - estimate.low) / 2
+    chance = math.sqrt(max(half**2 - model**2, 0.0))  # what is not due to the model shrinks with classes
+
+    def reach(classes: float, rows: float) -> float:
+        share = max(math.log(k / classes), 0.0) / math.log(k / here) if k > here else 0.0
+        return math.hypot(chance * math.sqrt(here / classes * (1 - of_rows + of_rows * rows_now / rows)), model * share)
+
+    def needed(rows: int) -> int:
+        first, last = k - 1 if k <= here else LEAST_CLASSES - 1, here
+        while reach(last, rows) > wanted:
+            first, last = last, 2 * last
+        while last - first > 1:
+            middle = (first + last) // 2
+            first, last = (first, middle) if reach(middle, rows) <= wanted else (middle, last)
+        return last
+
+    return Plan(int(k), wanted, ROWS, tuple(needed(rows) for rows in ROWS), half, reach(here, math.inf), here, rows_now)
+
+
+def _share_of_rows(curve: Curve, k: int) -> tuple[float, float]:
+    """The share of the variance over classes that is due to few rows, and the (harmonic) mean of rows per class."""
+    truth, lower, tied = curve.ranks.truth, curve.ranks.lower, curve.ranks.tied
+    hits = chance_table(curve.n_classes, np.array([k]).tobytes())[0][lower + tied // 2]
+    rows = np.bincount(truth)
+    mean = np.bincount(truth, hits) / np.maximum(rows, 1)
+    some = rows > 1
+    within = np.bincount(truth, (hits - mean[truth]) ** 2)[some] / (rows[some] - 1)
+    left = [part.accuracy([min(k, part.n_classes)]) for part in leave_groups_out(curve.ranks, curve.ties, False)]
+    variance = float(np.asarray(jackknife_error(np.array(left), np.bincount(curve.ranks.group)))[0]) ** 2
+    usual = 1 / float((1 / rows[rows > 0]).mean())
+    noise = float(within.mean()) / usual / np.count_nonzero(rows) if some.any() else 0.0
+    return min(noise / max(variance, 1e-12), 1.0), usual

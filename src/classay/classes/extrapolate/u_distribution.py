@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.special import expit, ndtr
 
@@ -22,10 +23,10 @@ from ...arrays import Floats
 from ...intervals import Estimate, share_around
 from ...result import Result, plain
 from ..curve.curve import Curve, expect_curve
-from ..curve.jackknife import contributions, interval_limits, jackknife_error, leave_groups_out
+from ..curve.jackknife import class_samples, contributions, interval_limits, jackknife_error, leave_groups_out
 from ..information.channel import inverse_mean_top, mean_top
 from ..ranks.evidence import RankCost, cost_of_label_sets, costs_of_ranks, top_of_label_sets
-from .methods import METHODS, BeatenShare, calibrated, combine, logit_of, methods_for, shrunk_normal
+from .methods import METHODS, BeatenShare, Method, calibrated, combine, logit_of, methods_for, shrunk_normal
 
 DEFAULT = "combined"
 LEAST_CLASSES = 5
@@ -35,12 +36,52 @@ WIDEST = 0.6
 """A wider interval is not a useful forecast: it is reported as not identified."""
 OF_ERROR, OF_GAP = 0.85, 0.6
 """Weights of the jackknife's error and of the gap between two methods: set so that intervals hold in simulations."""
+SHARES = (0.5, 0.25)
+DRAWS = 10
 PLACES: Floats = ndtr(np.linspace(-3.0, 5.0, 81))
 """Shares at which the distribution is shown: evenly on the probit scale, up to 1 − 3e-7."""
 OBSERVED = "over classes; not extrapolated: an average over label sets"
 AHEAD = "over classes, extrapolated"
 KIND_NESTED = "over the added classes and over rows; the observed classes fixed"
 Figure = Callable[[BeatenShare], Floats]
+
+
+@dataclass(frozen=True, eq=False)
+class BackTest:
+    """What random sets of `n_classes` classes predicted for all: `foreseen`, one per set; `actual` is the truth.
+
+    `error` is the root of the mean squared error, `lean` the mean error: above 0 if the prediction was too high.
+    """
+
+    n_classes: int
+    ratio: float
+    actual: float
+    foreseen: Floats
+    error: float
+    lean: float
+
+    @classmethod
+    def of(cls, n_part: int, n_classes: int, actual: float, foreseen: Floats) -> BackTest:
+        """That of sets of `n_part` of the classes."""
+        error = math.sqrt(float(np.mean((foreseen - actual) ** 2)))
+        return cls(n_part, n_classes / n_part, actual, foreseen, error, float(np.mean(foreseen) - actual))
+
+
+def back_test(curve: Curve, methods: tuple[Method, ...], seed: int) -> tuple[BackTest, ...]:
+    """Predict accuracy with all K classes from random halves and quarters of them, if these have 5 classes or more."""
+    tests = []
+    ranks, n_classes = curve.ranks, curve.n_classes
+    for share in SHARES:
+        if round(share * ranks.n_groups) < 2 or share * n_classes < LEAST_CLASSES:
+            continue
+        parts = [part for part in class_samples(ranks, curve.ties, DRAWS, seed, share) if part.lower.size]
+        foreseen = np.array(
+            [float(combine([make(part).accuracy([n_classes]) for make in methods])[0]) for part in parts]
+        )
+        if foreseen.size:
+            n_part = round(float(np.mean([part.n_classes for part in parts])))
+            tests.append(BackTest.of(n_part, n_classes, float(curve.accuracy[-1]), foreseen))
+    return tuple(tests)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +92,7 @@ class UDistribution(Result, chart="curve:distribution_chart"):
     the method continues it. `members` are the distributions that the method estimates, of
     which figures are the mean on the logit scale; `without` has the same without each group of classes, empty where no
     rows are left, and `pair` the two of the default, which fit the same curve and continue it differently: that shows
-    how little the curve determines.
+    how little the curve determines. `back_tests` are the forecasts of halves and quarters of the classes for all.
     """
 
     curve: Curve
@@ -59,6 +100,7 @@ class UDistribution(Result, chart="curve:distribution_chart"):
     members: tuple[BeatenShare, ...]
     pair: tuple[BeatenShare, BeatenShare]
     without: tuple[tuple[BeatenShare, ...], ...]
+    back_tests: tuple[BackTest, ...]
 
     @classmethod
     def of(cls, curve: Curve, method: str, seed: int) -> UDistribution:
@@ -71,7 +113,7 @@ class UDistribution(Result, chart="curve:distribution_chart"):
             for part in leave_groups_out(curve.ranks, curve.ties)
         )
         pair = members if name == DEFAULT else (shrunk_normal(evidence), calibrated(evidence))
-        return cls(curve, name, members, (pair[0], pair[1]), without)
+        return cls(curve, name, members, (pair[0], pair[1]), without, back_test(curve, makers, seed))
 
     @property
     def level(self) -> float:
@@ -100,7 +142,7 @@ class UDistribution(Result, chart="curve:distribution_chart"):
     def accuracies(self, k: Sequence[int]) -> list[Estimate]:
         """The accuracy with each number of classes: the exact average over label sets up to K, extrapolated beyond."""
         ahead = sorted({size for size in k if size > self.curve.n_classes})
-        by_size = dict(zip(ahead, self._ahead_of_curve(np.array(ahead, dtype=float)) if ahead else []))
+        by_size = dict(zip(ahead, self._ahead_of_curve(1, np.array(ahead, dtype=float)) if ahead else []))
         return [by_size[size] if size in by_size else observed(self.curve, size) for size in k]
 
     def accuracy(self, k: int) -> Estimate:
@@ -115,7 +157,7 @@ class UDistribution(Result, chart="curve:distribution_chart"):
         if m == 1:
             return self.accuracy(k)
         if k > self.curve.n_classes:
-            ahead = self._ahead(lambda share: share.top(m, [float(k)]))
+            ahead = self._ahead_of_curve(m, np.array([float(k)]))[0]
             # Whoever is first is among the first m, also where the value is not identified.
             return ahead if ahead.known else replace(ahead, low=max(ahead.low, self.accuracy(k).low))
         return self._observed(lambda beaten: float(top_of_label_sets(beaten, m, np.array([min(k, beaten.size)]))[0]))
@@ -144,7 +186,7 @@ class UDistribution(Result, chart="curve:distribution_chart"):
             return min(max((most - total) / (most - least), 0.0), 1.0)
 
         if k > self.curve.n_classes:
-            share = self._ahead(lambda share: np.array([scaled(share.mean_cost(k, cost))]))
+            share = self._cost_ahead(k, lambda share: np.array([scaled(share.mean_cost(k, cost))]))
         else:
             share = self._observed(lambda beaten: scaled(cost_of_label_sets(beaten, min(k, beaten.size), cost)))
         value, high, low = (most - (most - least) * end for end in (share.value, share.low, share.high))
@@ -213,48 +255,75 @@ class UDistribution(Result, chart="curve:distribution_chart"):
         ends = [logit_of(figure(member)) for member in self.pair]
         return value, error, np.abs(ends[0] - ends[1])
 
-    def limits(self, parts: tuple[Floats, Floats, Floats], most: float = 1.0) -> tuple[Floats, Floats]:
-        """Limits of shares: Student's quantile times √((.85·error)² + (.6·gap)²) to each side, at most `most`."""
+    @cached_property
+    def leans(self) -> tuple[float, float]:
+        """How far too high, and how far too low, forecasts may be for each unit of log(k/K), on the logit scale.
+
+        Too high: as the back-test by halves of the classes shows. Quarters of them often make so few errors that they
+        predict too high by chance. Too low: the larger of halves and quarters.
+        """
+        tests = self.back_tests if 0 < self.curve.accuracy[-1] < 1 else ()
+        leans = [float(logit_of(test.foreseen.mean()) - logit_of(test.actual)) / math.log(test.ratio) for test in tests]
+        return max([*leans[:1], 0.0]), -min([*leans, 0.0])
+
+    def limits(self, parts: tuple[Floats, Floats, Floats], farther: ArrayLike = 0.0) -> tuple[Floats, Floats]:
+        """Limits of shares: Student's quantile times √((.85·error)² + (.6·gap)²) to each side.
+
+        With `farther`, log(k/K), the side that the back-test missed reaches farther: down if forecasts are too high.
+        """
         value, error, gap = parts
         freedom = max(self.curve.ranks.n_groups - 1, 1)
         reach = float(stats.t.ppf(0.5 + self.curve.level / 2, freedom)) * np.hypot(OF_ERROR * error, OF_GAP * gap)
-        low, high = expit(logit_of(value) - reach), np.minimum(expit(logit_of(value) + reach), most)
+        down, up = (lean * np.asarray(farther) for lean in self.leans)
+        low, high = expit(logit_of(value) - reach - down), expit(logit_of(value) + reach + up)
         return np.minimum(low, value), np.maximum(high, value)
 
-    def estimates(self, figure: Figure, most: float = 1.0) -> list[Estimate]:
-        """A share with more classes than were observed, with its interval; NaN where it is not identified."""
-        parts = self.parts(figure)
-        low, high = self.limits(parts, most)
-        level, estimates = self.curve.level, []
-        for value, least, top in zip(parts[0].tolist(), low.tolist(), high.tolist()):
-            if math.isfinite(least + top) and top - least <= WIDEST:
-                estimates.append(Estimate(value, least, top, level, AHEAD))
-                continue
-            least, top = (least, top) if math.isfinite(least + top) else (0.0, most)
-            here = self.curve.n_classes
-            why = f"not identified: {here:,} classes leave anything from {least:.2g} to {top:.2g} possible"
-            estimates.append(Estimate(math.nan, least, top, level, why))
-        return estimates
+    def _limits_ahead(self, m: int, sizes: Floats) -> tuple[Floats, Floats, Floats]:
+        """Top-m accuracy with its limits for sizes above K; none of the three rises with k.
 
-    def _ahead_of_curve(self, sizes: Floats) -> list[Estimate]:
-        """The accuracy with each number of classes above K."""
+        Computed at K, 2K, 4K, … and at k. What is higher than at a smaller one of those sizes, or lower than at the
+        next, is replaced by that, so the result for k does not depend on which other sizes are requested.
+        """
+        here = self.curve.n_classes
+        steps = here * 2.0 ** np.arange(1, math.ceil(math.log2(sizes.max() / here)) + 1)
+        every = np.concatenate([steps, sizes])
+        parts = self.parts(lambda share: share.accuracy(every) if m == 1 else share.top(m, every))
+        cell, start = np.searchsorted(steps, sizes), self.top(m, here)
+        ends = []
+        for end, first in zip(
+            (parts[0], *self.limits(parts, np.log(every / here))), (start.value, start.low, start.high)
+        ):
+            least = np.minimum.accumulate(np.concatenate([[first], end[: steps.size]]))
+            ends.append(np.clip(end[steps.size :], least[cell + 1], least[cell]))
+        return ends[0], ends[1], ends[2]
+
+    def _ahead_of_curve(self, m: int, sizes: Floats) -> list[Estimate]:
+        """The accuracy, or top-m accuracy, with each number of classes above K."""
         curve = self.curve
         accuracy = float(curve.accuracy[-1])
         if 0 < accuracy < 1:
-            most = max(float(curve.high[-1]), accuracy)  # more classes are not easier
-            return self.estimates(lambda share: share.accuracy(sizes), most)
-        low, high = np.zeros(sizes.shape), np.full(sizes.shape, float(curve.high[-1]))
+            return [self._estimate(*ends) for ends in zip(*self._limits_ahead(m, sizes))]
+        low, high = np.zeros(sizes.shape), np.full(sizes.shape, float(curve.high[-1]) if m == 1 else 1.0)
         if accuracy >= 1:
             lead = inverse_mean_top(max(float(curve.low[-1]), 1e-12), curve.n_classes)
             low, high = mean_top(lead, sizes), np.ones(sizes.shape)
         why = not_identified(curve)
         return [Estimate(math.nan, float(a), float(b), curve.level, why) for a, b in zip(low, high)]
 
-    def _ahead(self, figure: Figure) -> Estimate:
-        """A share with more classes than were observed."""
-        if 0 < self.curve.accuracy[-1] < 1:
-            return self.estimates(figure)[0]
-        return Estimate(math.nan, 0.0, 1.0, self.level, not_identified(self.curve))
+    def _cost_ahead(self, k: int, figure: Figure) -> Estimate:
+        """A share that stands for a cost, with more classes than were observed."""
+        if not 0 < self.curve.accuracy[-1] < 1:
+            return Estimate(math.nan, 0.0, 1.0, self.level, not_identified(self.curve))
+        parts = self.parts(figure)
+        return self._estimate(*(end[0] for end in (parts[0], *self.limits(parts, math.log(k / self.curve.n_classes)))))
+
+    def _estimate(self, value: float, low: float, high: float) -> Estimate:
+        """A share with more classes than were observed; NaN if its interval is too wide."""
+        if math.isfinite(low + high) and high - low <= WIDEST:
+            return Estimate(float(value), float(low), float(high), self.level, AHEAD)
+        low, high = (float(low), float(high)) if math.isfinite(low + high) else (0.0, 1.0)
+        why = f"{self.curve.n_classes:,} classes leave anything from {low:.2g} to {high:.2g} possible"
+        return Estimate(math.nan, low, high, self.level, f"not identified: {why}")
 
     def _observed(self, figure: Callable[[Floats], float]) -> Estimate:
         """A share among the observed classes, with the interval of a proportion over classes."""
@@ -267,12 +336,11 @@ class UDistribution(Result, chart="curve:distribution_chart"):
         return Estimate(value, float(min(low[0], value)), float(max(high[0], value)), self.level, OBSERVED)
 
     def _raw(self, m: int, k: int) -> Estimate:
-        """As `top`, with a value even if the interval is wide, and never rising with k: for a search."""
+        """As `top`, with a value even if the interval is wide: for a search."""
         if k <= self.curve.n_classes or not 0 < self.curve.accuracy[-1] < 1:
             return self.top(m, k)
-        parts = self.parts(lambda share: share.top(m, [float(k)]))
-        low, high = self.limits(parts)
-        return Estimate(float(parts[0][0]), float(low[0]), float(high[0]), self.level)
+        value, low, high = (float(end[0]) for end in self._limits_ahead(m, np.array([float(k)])))
+        return Estimate(value, low, high, self.level)
 
     def _largest(self, reaches: Callable[[int], bool], m: int) -> float:
         """The largest k that reaches something that larger ones do not: by doubling, then by halving."""
@@ -306,8 +374,9 @@ class UDistribution(Result, chart="curve:distribution_chart"):
         value = now.value * ratio
         # Both parts on the scale of the accuracy; rows of now and classes to come vary independently.
         of_ratio = float(np.hypot(OF_ERROR * error, OF_GAP * gap)) * (ratio * (1 - ratio)) * now.value
+        lean = max(self.leans) * math.log(k / here) * value * (1 - value) / 2  # an interval reaches twice as far
         of_now = now.value * (1 - now.value) * float((self.curve.evidence().weights ** 2).sum())
-        spread = math.hypot(of_ratio, math.sqrt(of_now) * ratio)
+        spread = math.hypot(of_ratio, lean, math.sqrt(of_now) * ratio)
         estimate = share_around(value, spread, level, KIND_NESTED, draws=self.curve.ranks.n_groups)
         return Estimate(value, estimate.low, min(estimate.high, max(now.high, value)), level, KIND_NESTED)
 
