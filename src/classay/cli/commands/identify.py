@@ -32,7 +32,7 @@ def command(
     sizes = sizes_of(k)
     encoder: Any = regressor_from_text(model) if model[:1].isupper() else model
     model_name(encoder)
-    shared = {"model": encoder, "folds": folds, "blocked": blocked, "level": level, "random_state": seed}
+    shared = {"model": encoder, "folds": folds, "blocked": blocked or "auto", "level": level, "random_state": seed}
     shared |= {
         "groups": None if groups is None else labels(groups.expanduser()),
         "test_size": test_size and rows_or_share(test_size),
