@@ -7,17 +7,16 @@
 | `n_neighbors` of nearest neighbours | one search, running votes | exactly |
 | `max_iter` of logistic regression (lbfgs) | the iterates of the solver | exactly |
 | `max_depth` of trees and forests, random_state free | the full tree, cut | in distribution |
-| `C`, `nu`, `tol`, `max_iter` of SVC and NuSVC (rbf) | fits by value, one kernel | exactly |
 | `max_iter`, `max_depth` of others | values past saturation are one fit | exactly |
 """
 
 from __future__ import annotations
 
-# Each registers its paths; where several apply, the last is used: kernels share more than values past convergence.
+# Each registers its paths; where several apply, the last is used: iterates share more than values past convergence.
 from . import trees  # noqa: F401
 
 # isort: split
-from . import ensembles, iterates, kernels, neighbours  # noqa: F401
+from . import ensembles, iterates, neighbours  # noqa: F401
 from .shared import SharedPath, fitted, path_for, register
 
 __all__ = ["SharedPath", "fitted", "path_for", "register"]
