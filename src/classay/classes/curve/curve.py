@@ -184,7 +184,7 @@ class Curve(Result, chart="curve:curve_chart"):
         k : classes in a set, by default all K. Choose it before looking at the results
         alpha : how often the bound may fail
         method : "guaranteed", "jackknife" or "fixed_classes"
-        tried : how many classifiers were tried on the same rows (Bonferroni): the best of 10 needs `tried=10`
+        tried : how many classifiers were tried on the same rows: the best of 10 needs `tried=10`
 
         >>> curve = accuracy_curve(np.eye(50)[np.arange(500) * 7 // 9 % 50], np.arange(500) % 50)
         >>> curve.bayes_bound().low >= 1 / 50

@@ -242,13 +242,13 @@ def _notes(curve: Curve, k: Sequence[int], estimates: Sequence[Estimate], truste
             f"the theory does not hold for it. From the refits alone: {refits:.3g} with {max(k):,}."
         )
     elif curve.ranks.marginal is False:
-        shown = "`accuracy_curve(..., retrain=True)` shows how far off it is."
+        shown = ", and `accuracy_curve(..., retrain=True)` shows how far off it is."
         if curve.retrained:
             gap = max((each.accuracy.value - curve.accuracy[each.k - 1] for each in curve.retrained), key=abs)
-            shown = f"but no more than chance was seen: refits differ from the curve by {gap:+.2g} at most."
+            shown = f"; refits on fewer classes differ from the curve by {gap:+.2g} at most."
         notes.append(
             "The learner's score of a class depends on the other classes, so retrained on more classes it would give "
-            f"other scores: the theory holds only roughly, {'' if curve.retrained else 'and '}{shown}"
+            f"other scores: the theory holds only roughly{shown}"
         )
     return (*notes, *curve.ranks.notes)
 
@@ -396,10 +396,11 @@ class Plan(Result):
         text = f"Accuracy with {self.k:,} classes is known to ± {self.half:.2g} now, from {self.n_classes:,} classes"
         if self.half <= self.width:
             return f"{text}: ± {self.width:g} is reached."
+        other = 0 if near == len(self.rows) - 1 else -1
         alone = "more rows alone would do" if self.by_rows <= self.width else "not by rows alone"
         return (
             f"{text}; ± {self.width:g} needs about {self.classes[near]:,} classes with {self.rows[near]} rows each, or "
-            f"{self.classes[-1]:,} with {self.rows[-1]} ({alone})."
+            f"{self.classes[other]:,} with {self.rows[other]} ({alone})."
         )
 
 
