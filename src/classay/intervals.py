@@ -141,7 +141,7 @@ def by_group(values: ArrayLike, groups: ArrayLike | None) -> NDArray[np.float64]
     Zeger, 1986): Σ_g (Σ_{i in g} (x_i − mean))² · G/(G − 1) / n².
     """
     table = np.asarray(values, dtype=float)
-    if groups is None:
+    if groups is None or not table.shape[1]:
         return table
     _, codes = np.unique(np.asarray(groups), return_inverse=True)
     number = int(codes.max()) + 1

@@ -93,3 +93,9 @@ def test_more_rows_search_than_test(outcome):
 def test_the_rate_of_a_part_covers_units_and_rows():
     p_value = RepeatedOutcome(np.full((10, 200), 0.25) + dice.normal(0, 0.05, (10, 1))).rate(PART, 0.95)
     assert 0 < p_value.low < p_value.value < p_value.high < 1
+
+
+def test_a_part_or_a_rest_without_rows_is_no_evidence_with_groups_either():
+    outcome = RepeatedOutcome(np.random.default_rng(0).random((10, 60)), np.repeat(np.arange(6), 10))
+    for part in (np.zeros(60, dtype=bool), np.ones(60, dtype=bool)):
+        assert outcome.p_value(part, np.ones(60, dtype=bool)) == 1.0
