@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import pandas as pd
 from scipy import stats
 
 from ... import seeds
-from ...arrays import Ints
+from ...arrays import Floats, Ints
 from ...auc import auc, of_auc
 from ...engine.progress import Progress
 from ...estimators.encoder import as_levels, as_numbers, kind_of_column
@@ -61,7 +61,8 @@ class Shift(Check, unit="AUC, share, and distance of a column"):
     `columns` are the causes: columns that differ, largest distance first. `copies` is the share of test rows that
     equal a training row in every column, `usual_copies` the share of training rows that equal another training row,
     and `copies_p_value` that of as many copies if all rows are split at random. `visible` is about the distance from
-    which a column of numbers is named.
+    which a column of numbers is named. `odds` is how many times as frequent rows like each training row are in the test
+    part, by the forest; NaN for rows that it was not asked about.
     """
 
     auc: Estimate
@@ -74,6 +75,7 @@ class Shift(Check, unit="AUC, share, and distance of a column"):
     n_test: int
     seed: int
     texts: tuple[str, ...] = ()
+    odds: Floats = field(default_factory=lambda: np.empty(0), repr=False)
 
     @property
     def unlike(self) -> bool:
@@ -185,7 +187,7 @@ def shift(
     hashes, kept = _row_hashes(both), list(table_of_rows(both).columns)
     train, test = train[kept], test[kept]
     copies, usual, copies_p_value = _copies(hashes, len(train), seed)
-    auc = _auc(train, test, hashes, codes, seed, progress)
+    auc, odds = _auc(train, test, hashes, codes, seed, progress)
     if codes is not None:  # rows of a group are no independent rows
         first = [np.unique(part, return_index=True)[1] for part in (codes[: len(train)], codes[len(train) :])]
         train, test = train.iloc[first[0]], test.iloc[first[1]]
@@ -203,6 +205,7 @@ def shift(
         n_test=sizes[1],
         seed=seed,
         texts=left_out(both, train),
+        odds=odds,
     )
 
 
@@ -238,8 +241,9 @@ def _copies(hashes: Ints, n_train: int, seed: int) -> tuple[Estimate, float, flo
 
 def _auc(
     train: pd.DataFrame, test: pd.DataFrame, hashes: Ints, groups: Ints | None, seed: int, progress: bool
-) -> Estimate:
-    """How well a forest tells the parts apart, rows of a group and copies of a row left out together."""
+) -> tuple[Estimate, Floats]:
+    """How well a forest tells the parts apart, rows of a group and copies of a row left out together; and the odds."""
+    unknown, odds = Estimate(np.nan, 0.0, 1.0, LEVEL, "over rows"), np.full(len(train), np.nan)
     generator = seeds.generator(seed, "parts")
     sizes = (len(train), len(test))
     kept = [np.sort(generator.permutation(size)[:MOST_ROWS]) for size in sizes]
@@ -250,14 +254,15 @@ def _auc(
     points = np.column_stack([as_points(both), both.isna(), both.isna().sum(axis=1)])
     together = np.unique(hashes[rows] if groups is None else groups[rows], return_inverse=True)[1]
     if min(np.unique(together[part == code]).size for code in (0, 1)) < 2:
-        return Estimate(np.nan, 0.0, 1.0, LEVEL, "over rows")
+        return unknown, odds
     folds = fold_of_rows(part, FOLDS, seed, PerRow(groups=together))
     with Progress(FOLDS, "test rows against training rows", progress) as bar:
         scores = scores_of_part(points, part, folds, seed, bar.advance)
     known = ~np.isnan(scores)
     if not 0 < int(part[known].sum()) < int(known.sum()):
-        return Estimate(np.nan, 0.0, 1.0, LEVEL, "over rows")
-    return of_auc(auc(scores[known], part[known] == 1), None if groups is None else together[known], LEVEL)
+        return unknown, odds
+    odds[kept[0]] = scores[part == 0] / np.maximum(1 - scores[part == 0], 1e-3)
+    return of_auc(auc(scores[known], part[known] == 1), None if groups is None else together[known], LEVEL), odds
 
 
 def _compared(train: pd.DataFrame, test: pd.DataFrame) -> list[ShiftedColumn]:
