@@ -186,7 +186,7 @@ def test_columns_that_matter_in_every_refit():
     assert findings["L114", "logistic"].level == "fine"
 
 
-@pytest.mark.parametrize("world, level, said", [
+@pytest.mark.parametrize(("world", "level", "said"), [
     ("same", "fine", "is excluded"),
     ("harder rows", "warning", "predicted as badly"),
     ("another relation", "warning", "the relation of columns and labels changed"),

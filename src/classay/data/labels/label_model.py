@@ -162,7 +162,13 @@ def _minimised(
     bounds = [(0.0, MOST_WEIGHT)] * len(evidence) + [(LEAST_WRONG, _most_wrong(pattern))] * (wrong is None)
     args = (evidence, codes, pattern, wrong)
     return minimize(
-        negative_log_likelihood, start, args, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": steps}
+        negative_log_likelihood,
+        start,
+        args,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        options={"maxiter": steps, "ftol": 1e-12},
     )
 
 
