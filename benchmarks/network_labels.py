@@ -32,7 +32,7 @@ PLANS = (
 
 
 def main() -> None:
-    parser = timing.parser(__doc__, "python benchmarks/network_labels.py --data /work/data --sets usps fashion")
+    parser = timing.parser(__doc__, "python benchmarks/network_labels.py --data data --sets usps fashion")
     parser.add_argument("--data", type=Path, default=Path(), help="folder with images/; not needed for digits")
     parser.add_argument("--sets", nargs="+", default=["digits"], choices=zoo.SETS)
     parser.add_argument("--draws", type=int, default=100, help="draws of labels; 20 times as many pairs of networks")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -45,10 +44,10 @@ class Ranking(Result, chart="network:accuracy_bounds"):
     network may be in several; `group_basis` says what separates pairs. `pairs` has for every two networks the
     difference of their accuracies on the same labelled rows and its p-value, adjusted for the number of pairs (Holm).
     `copies` are sets of networks with the same or nearly the same weights. `table` has one row per network and one
-    column per figure, `group` the numbers of its groups; `labelled`, `bounds`
-    (the paper's) and `accuracy` (true, if known) by name. `correlations` are Spearman's rank correlations of each
-    figure with true accuracy, over the networks for which it is known: 1: the same order, 0: none, −1: the reverse.
-    `enclosed` is the share of those networks whose true accuracy is within the paper's bounds.
+    column per figure, `group` the numbers of its groups; `labelled`, `bounds` (the paper's) and `accuracy` (true, if
+    known) by name. `correlations` are Spearman's rank correlations of each figure with true accuracy, over the networks
+    for which it is known: 1: the same order, 0: none, −1: the reverse. `enclosed` is the share of those networks whose
+    true accuracy is within the paper's bounds.
     """
 
     names: tuple[str, ...]
@@ -156,7 +155,10 @@ def rank_networks(
     # A stable sort keeps the given order of equals; unknown values come last.
     names = sorted(rows, key=lambda name: -rows[name].get(by, math.nan) if _finite(rows[name].get(by)) else math.inf)
     figure = by.replace("_", " ")
-    basis, pairs = f"no gap in {figure} was shown to order networks by accuracy. Pass labelled rows.", _no_pairs()
+    basis, pairs = (
+        f"no gap in {figure} was shown to order networks by accuracy. Pass labelled rows.",
+        pd.DataFrame(columns=PAIR),
+    )
     if by in ("labelled", "difference") and not missing:
         order = [list(qualities).index(name) for name in names]
         pairs = compared_pairs(names, right[order], shares)
@@ -223,10 +225,7 @@ def _row_weights(weights: ArrayLike, right: NDArray[np.bool_], missing: str) -> 
 
 def compared_pairs(names: Sequence[str], right: NDArray[np.bool_], weights: Floats | None = None) -> pd.DataFrame:
     """Every two networks: first, second, difference of accuracies, p_value (adjusted by Holm's rule), separated."""
-    places = list(combinations(range(len(names)), 2))
-    if not places:
-        return _no_pairs()
-    first, second = np.array(places).T
+    first, second = np.triu_indices(len(names), 1)
     apart = right[first].astype(float) - right[second]
     if weights is None:
         alone, other = (apart > 0).sum(axis=1), (apart < 0).sum(axis=1)
@@ -235,20 +234,22 @@ def compared_pairs(names: Sequence[str], right: NDArray[np.bool_], weights: Floa
     else:
         apart = apart * weights
         difference = apart.sum(axis=1)
-        reached = np.ones(len(places))
+        reached = np.ones(first.size)
         for block in range(FLIPS // BLOCK):
             signs = seeds.generator(0, "random signs", block).choice([-1.0, 1.0], (BLOCK, right.shape[1]))
             reached += (np.abs(signs @ apart.T) >= np.abs(difference) * (1 - 1e-9)).sum(axis=0)
         p_values = reached / (FLIPS + 1)
     order = np.argsort(p_values, kind="stable")
-    adjusted = np.empty(len(places))
-    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p_values[order] * np.arange(len(places), 0, -1)))
-    columns = ([names[at] for at in first], [names[at] for at in second], difference, adjusted, adjusted <= LEVEL)
+    adjusted = np.empty(first.size)
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p_values[order] * np.arange(first.size, 0, -1)))
+    columns = (
+        [names[at] for at in first.tolist()],
+        [names[at] for at in second.tolist()],
+        difference,
+        adjusted,
+        adjusted <= LEVEL,
+    )
     return pd.DataFrame(dict(zip(PAIR, columns)))
-
-
-def _no_pairs() -> pd.DataFrame:
-    return pd.DataFrame(columns=PAIR)
 
 
 def tie_groups(names: Sequence[str], pairs: pd.DataFrame) -> tuple[tuple[str, ...], ...]:

@@ -14,10 +14,8 @@ import numpy as np
 from ... import expect, seeds
 from ...arrays import Floats, Ints
 from ...expect import InputError
-from ..cosines import array_of
-from ..prototypes.split import Split
-from ..prototypes.split import split as split_network
-from .labelled_rows import answers_of
+from ..prototypes.split import Split, split
+from .labelled_rows import answers_of, labelled_rows
 
 
 class RowsToLabel(NamedTuple):
@@ -72,11 +70,9 @@ def rows_to_label(
     if not isinstance(networks, Mapping) or len(networks) < 2:
         raise InputError("`networks` must be a dict of at least two networks, name -> network.")
     expect.whole(labels, "labels", at_least=1)
-    inputs = np.asarray(array_of(X))
-    if inputs.ndim < 2 or not len(inputs) or inputs.dtype.kind not in "uif":
-        raise InputError(f"`X` has shape {inputs.shape} and type {inputs.dtype}; expected numbers (rows, ...).")
+    inputs = labelled_rows(X, np.zeros(len(X), dtype=int)).inputs
     shape = inputs.shape[1:] if input_shape is None else input_shape
-    splits = [each if isinstance(each, Split) else split_network(each, shape) for each in networks.values()]
+    splits = [each if isinstance(each, Split) else split(each, shape) for each in networks.values()]
     answers = np.stack([answers_of(each, inputs, normalize) for each in splits])
     return draw(answers, labels, seeds.generator(seeds.settle(random_state), "rows to label"))
 
@@ -87,26 +83,14 @@ def draw(answers: Ints, labels: int, generator: np.random.Generator) -> RowsToLa
     sizes = np.sqrt(len(answers) * (len(answers) - 1) - np.asarray(agreeing))
     if not sizes.any():
         raise InputError("All networks give the same answer for every row of `X`, so no label can tell them apart.")
-    chance = inclusion(sizes, labels)
+    chance, certain = sizes * (labels / sizes.sum()), np.zeros(sizes.size, dtype=bool)
+    while (chance > 1).any():
+        certain |= chance >= 1
+        free = np.where(certain, 0, sizes)
+        chance = np.where(certain, 1, free * max(labels - int(certain.sum()), 0) / max(float(free.sum()), 1e-300))
     order = generator.permutation(np.flatnonzero(chance))
     # Systematic: one random number for all, so that the number of rows is fixed and none is drawn twice.
     ends = np.cumsum(chance[order])
     ticks = generator.random() + np.arange(round(float(ends[-1])))
     rows = np.sort(order[np.searchsorted(ends, ticks).clip(max=len(order) - 1)])
     return RowsToLabel(rows, 1 / (sizes.size * chance[rows]), float((sizes > 0).mean()))
-
-
-def inclusion(sizes: Floats, number: int) -> Floats:
-    """The probability of each row to be drawn: in proportion to its size, at most 1. Their sum is `number`, or less.
-
-    >>> inclusion(np.array([8.0, 1, 1, 0]), 2).tolist()
-    [1.0, 0.5, 0.5, 0.0]
-    """
-    certain = np.zeros(len(sizes), dtype=bool)
-    while True:
-        free = sizes * ~certain
-        left = number - int(certain.sum())
-        chance: Floats = np.where(certain, 1.0, free * max(left, 0) / max(float(free.sum()), 1e-300))
-        if not (over := (chance > 1) & ~certain).any():
-            return chance
-        certain |= over
