@@ -308,8 +308,6 @@ def test_structure_does_not_depend_on_scale_or_distribution():
         with torch.no_grad():
             layer.weight += 0.5 * layer.weight.std() * torch.outer(torch.randn(60).sign(), torch.randn(80).sign())
         assert layer_structure(layer, 0)[0]["Linear"] > 0.3
-    wide = nn.Linear(1500, 300)  # a block of it is measured
-    assert layer_structure(wide, 0)[0]["Linear"] == pytest.approx(0, abs=0.03)
     assert layer_structure(nn.Linear(5, 1), 0) == ({}, [])
 
 
