@@ -407,7 +407,12 @@ class Plan(Result):
 def plan(curve: Curve, k: int, width: float) -> Plan:
     """How many classes make the accuracy with k known to ± width; see `Curve.plan`."""
     here, wanted = curve.n_classes, expect.fraction(width, "width")
-    of_rows, rows_now = _share_of_rows(curve, min(size_of(k), here))
+    if here < LEAST_CLASSES or not 0 < curve.accuracy[min(size_of(k), here) - 1] < 1:
+        raise expect.InputError(
+            f"With {here} classes and accuracy {curve.accuracy[-1]:.3g} there is nothing to plan from; a plan needs at "
+            f"least {LEAST_CLASSES} classes, some predictions right and some wrong, and k from 2 up. Add classes first."
+        )
+    of_rows, rows_now = _share_of_rows(curve, min(k, here))
     estimate, model = extrapolate(curve, k), 0.0
     if k > here:
         ahead = UDistribution.of(curve, DEFAULT, 0)
