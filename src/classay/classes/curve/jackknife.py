@@ -44,7 +44,8 @@ def band(ranks: Ranks, accuracy: Floats, ties: str, level: float) -> tuple[Float
         return np.where(np.arange(n_classes) == 0, accuracy, 0.0), np.ones(n_classes)
     knots = np.unique(np.geomspace(2, n_classes, KNOTS).round().astype(np.int64))
     # A size that no longer exists is replaced by the largest that does: fewer classes vary rather more (Efron & Stein).
-    values = np.array([part.accuracy(np.minimum(knots, part.n_classes)) for part in leave_groups_out(ranks, ties, False)])
+    without = leave_groups_out(ranks, ties, statistics=False)
+    values = np.array([part.accuracy(np.minimum(knots, part.n_classes)) for part in without])
     parts = contributions(values, np.bincount(ranks.group))
     most = ranks.truth.size * (n_classes - 1)  # number of comparisons in all
     low, high = interval_limits(accuracy[knots - 1], parts, with_rows, most, level)

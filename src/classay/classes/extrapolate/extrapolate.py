@@ -121,9 +121,9 @@ def extrapolate(
     quantile. e is the jackknife's error, too large for a figure that depends on pairs of classes, and g the difference
     between the two combined methods. If halves or quarters of the classes predict the accuracy with all of them too
     low, as with easy and hard classes mixed, the upper end is raised by as much per log(k/K); if halves predict too
-    high, the lower end is lowered. No end rises with k. `tests/long/test_extrapolation_coverage.py` measures the
-    coverage. A value of NaN is *not identified*: all predictions were right, or the interval is wider than .6. With
-    k ≤ K the value is the exact average over label sets, and nothing is extrapolated.
+    high beyond chance, the lower end is lowered. No end rises with k. A value of NaN is *not identified*: all
+    predictions were right, or the interval is wider than .6. With k ≤ K the value is the exact average over label sets,
+    and nothing is extrapolated.
 
     It misleads if the new classes are of another kind than the old, or if a learner would be retrained and the score of
     each class depends on the others; and more so, the larger k/K. For several numbers of classes, a list, the result

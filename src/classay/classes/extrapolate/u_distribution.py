@@ -260,12 +260,14 @@ class UDistribution(Result, chart="curve:distribution_chart"):
     def leans(self) -> tuple[float, float]:
         """How far too high, and how far too low, forecasts may be for each unit of log(k/K), on the logit scale.
 
-        Too high: as the back-test by halves of the classes shows. Quarters of them often make so few errors that they
-        predict too high by chance. Too low: the larger of halves and quarters.
+        Too high: as halves of the classes show, a, of which a/(a + e) counts, e the jackknife's error: with few errors
+        they predict too high by chance, and quarters more so. Too low: the larger of halves and quarters.
         """
         tests = self.back_tests if 0 < self.curve.accuracy[-1] < 1 else ()
         leans = [float(logit_of(test.foreseen.mean()) - logit_of(test.actual)) / math.log(test.ratio) for test in tests]
-        return max([*leans[:1], 0.0]), -min([*leans, 0.0])
+        chance = float(self.parts(lambda share: share.accuracy([float(self.curve.n_classes)]))[1][0])
+        high = [lean**2 / (lean + chance / math.log(2)) for lean in leans[:1] if lean > 0]
+        return max([*high, 0.0]), -min([*leans, 0.0])
 
     def limits(self, parts: tuple[Floats, Floats, Floats], farther: ArrayLike = 0.0) -> tuple[Floats, Floats]:
         """Limits of shares: Student's quantile times √((.85·error)² + (.6·gap)²) to each side.
