@@ -290,8 +290,9 @@ def save(path: Path, section: str, rows: Rows) -> None:
     """Replace the rows of a section, with where they come from."""
     here = Path(classay.__file__).parent
     commit = subprocess.run(["git", "-C", here, "describe", "--always", "--dirty"], capture_output=True, text=True)
+    arguments = [Path(word).name if "/" in word else word for word in sys.argv[1:]]  # no folders of this machine
     about = {
-        "command": " ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]]),
+        "command": " ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *arguments]),
         "date": date.today().isoformat(),
         "commit": commit.stdout.strip(),
         "machine": "2 shared cores",
