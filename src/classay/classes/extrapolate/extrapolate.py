@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ... import expect, seeds
 from ...arrays import Floats
-from ...intervals import Estimate, normal_quantile
+from ...intervals import Estimate, exact, normal_quantile
 from ...result import Result, parts_of
 from ..curve.curve import Curve, expect_curve
 from ..curve.jackknife import jackknife_error, leave_groups_out
@@ -370,7 +370,7 @@ ROWS = (1, 2, 5, 10, 20, 50, 100)
 
 
 @dataclass(frozen=True, eq=False)
-class Plan(Result):
+class Plan(Result, unit="classes"):
     """The result of `Curve.plan`: `classes[i]` with `rows[i]` rows each make half the interval at k `width` or less.
 
     `half` is half of the interval now, from `n_classes` classes of `rows_now` rows (harmonic mean), `by_rows` what is
@@ -386,10 +386,9 @@ class Plan(Result):
     n_classes: int
     rows_now: float
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row per number of rows: rows per class, classes, and the half-width wanted and now."""
-        table = {"rows per class": self.rows, "classes": self.classes}
-        return pd.DataFrame(table | {"k": self.k, "width": self.width, "width now": self.half})
+    def summary(self) -> dict[str, Estimate]:
+        """The classes needed, by rows of each."""
+        return {f"classes with {rows} rows each": exact(count) for rows, count in zip(self.rows, self.classes)}
 
     def __str__(self) -> str:
         near = int(np.argmin(np.abs(np.log(np.array(self.rows) / self.rows_now))))
