@@ -175,19 +175,6 @@ def test_exchange_is_exact_for_five_against_five():
     assert math.isnan(p_changed(far[:2], far[8:9], BoxFamily(300, None), 0))
 
 
-def test_boxes_hold_the_sums_of_their_items():
-    rng = np.random.default_rng(6)
-    frame = pd.DataFrame({"x": rng.normal(size=200), "c": rng.choice(list("pq"), 200)})
-    values = rng.random(200)
-    family = BoxFamily(200, frame, ["x", "c"], 20)
-    totals = family.totals(values)
-    assert totals[0] == pytest.approx(values.sum())
-    assert family.sizes[0] == 200
-    for word in "pq":
-        assert np.isclose(totals, values[(frame.c == word).to_numpy()].sum()).any()
-    assert family.sizes[1:].max() <= 180
-
-
 def test_groups_widen_the_interval():
     rng = np.random.default_rng(9)
     group = np.repeat(np.arange(30), 20)
