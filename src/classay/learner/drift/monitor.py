@@ -151,14 +151,13 @@ class DriftMonitor:
             expect_weights(self.learner)
         if self._of_numbers:
             refuse_target(labels)
+            target = Target(None, tolerance_for(labels, self.tolerance), float(labels.std()))
         else:
             refuse_classes(*np.unique(labels, return_inverse=True))
+            target = Target(np.unique(labels))
         drawn = probes(self.probes, self.n_probes, rows, np.arange(len(labels)), self.seed)
         if drawn is None:
             raise InputError("`probes` is None; expected 'uniform', 'marginal', 'data', rows or a function.")
-        target = Target(np.unique(labels))
-        if self._of_numbers:
-            target = Target(None, tolerance_for(labels, self.tolerance), float(labels.std()))
         concept = Concept(0, rows, labels, given.weights)
         state = MonitorState(concept, target, drawn.rows, drawn.kind, given.groups, until)
         state.reference = replace(concept, answers=self._predictions(state, concept, drawn.rows))
