@@ -266,9 +266,6 @@ def interval_of_wrong(model: LabelModel, most: float) -> tuple[Floats, Floats]:
     return np.append(low[:-1], 0.0) if low[-1] == LEAST_WRONG else low, high
 
 
-# Evidence against every class, for any rows.
-
-
 CELLS = 2 * 10**5
 """Distances that are held at once."""
 LEAST_PROBABILITY = 1e-3
