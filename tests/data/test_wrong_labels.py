@@ -329,3 +329,17 @@ def test_mistakes_are_explained():
         c.wrong_labels(np.ones((60, 3)))
     with pytest.raises(InputError, match="false_alarms"):
         c.wrong_labels(false_alarms=2)
+
+
+@pytest.mark.slow
+def test_many_correlated_columns_do_not_hide_wrong_labels():
+    """With 3 rows for each column, the covariance within classes is made of the labels, wrong ones too."""
+    rng = np.random.default_rng(0)
+    truth, spread = np.arange(800) % 10, 1 / (1 + np.arange(300))
+    turned = np.linalg.qr(rng.normal(size=(300, 300)))[0]
+    X = (0.9 * spread.mean() * rng.normal(size=(10, 300))[truth] + spread * rng.normal(size=(800, 300))) @ turned
+    rows, y = rng.permutation(800)[:64], truth.copy()
+    y[rows] = (y[rows] + rng.integers(1, 10, 64)) % 10
+    labels = complexity(X, y, distance="whitened_cosine").wrong_labels()
+    assert labels.number.low <= 64 <= labels.number.high
+    assert np.isin(rows, labels.listed).mean() > 0.9

@@ -274,7 +274,7 @@ RANKS = (1, 3)
 MOST_COLUMNS = 2000
 MOST_PAIRS, MOST_WORK = 10**8, 2 * 10**10
 """Pairs of rows, and operations, at most: with more rows they are compared with a random sample of them."""
-LEAST_COMPARED, LEAST_PER_CLASS = 1000, 10
+LEAST_COMPARED, LEAST_PER_CLASS, LEAST_PER_COLUMN = 1000, 10, 20
 BLOCK = 2 * 10**6
 
 
@@ -293,7 +293,9 @@ class NearestRows:
         self.rows: Ints = chosen[np.argsort(evidence.codes[chosen], kind="stable")]
         self.codes: Ints = evidence.codes[self.rows]
         self.covariances = None
-        if distance not in ("euclidean", "cosine") and evidence.geometry.detail != "diagonal":
+        # Few rows for each column: the covariance within classes would draw rows with the same label together.
+        enough = evidence.codes.size >= LEAST_PER_COLUMN * evidence.geometry.n_features
+        if enough and distance not in ("euclidean", "cosine") and evidence.geometry.detail != "diagonal":
             self.covariances = Covariances(evidence.geometry, "shared")
         self.points = self._points(self.rows)
         self.squares: Floats = np.einsum("ij,ij->i", self.points, self.points)
