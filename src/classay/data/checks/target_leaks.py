@@ -164,8 +164,9 @@ def leaks(
 
     It misleads if the task is to read one column: a threshold on a measurement is not a leak, nor is a category that
     decides. Two measurements that are recorded after the label hide each other. A leak that only some rows have is not
-    seen. Of more than 100 columns, the 100 that sort rows best by class are tried; of classes, the 100 largest. It is
-    undecided if a column may have a skill of 0.75, or all classes but one have fewer than 10 rows.
+    seen, nor, mostly, is the mean label of a group that includes the row's own. Of more than 100 columns, the 100 that
+    sort rows best by class are tried; of classes, the 100 largest. It is undecided if a column may have a skill of
+    0.75, or all classes but one have fewer than 10 rows.
 
     Parameters
     ----------
