@@ -214,21 +214,15 @@ class _Search:
         self._known: dict[tuple[str, ...], Estimate] = {}
 
     def alone(self, bar: Progress) -> dict[str, Ints]:
-        """What each column alone predicts, texts left out."""
-        predictions = {}
-        for name in self._promising():
-            predicted_codes = predicted_by_column(
-                self.table.X[name], self.table.codes, self.table.classes.size, self.folds, self.seed
-            )
-            if predicted_codes is not None:
-                predictions[name] = predicted_codes
+        """What each column alone predicts, texts left out; of very many columns those that sort rows best by class."""
+        table, predictions = self.table, {}
+        best = sorted(self._bins, key=lambda name: -self._purity((name,)))[:MOST_COLUMNS]
+        for name in (name for name in self._bins if name in best):
+            codes = predicted_by_column(table.X[name], table.codes, table.classes.size, self.folds, self.seed)
+            if codes is not None:
+                predictions[name] = codes
             bar.advance()
         return predictions
-
-    def _promising(self) -> list[str]:
-        """The columns to try: all, or of very many the ones that sort rows best by class."""
-        best = sorted(self._bins, key=lambda name: -self._purity((name,)))[:MOST_COLUMNS]
-        return [name for name in self._bins if name in best]
 
     def _purity(self, columns: tuple[str, ...]) -> float:
         """How well ranges or categories of columns sort rows by class."""

@@ -214,7 +214,8 @@ def quality_of_record(record: Prototypes, head: HeadQuality, names: tuple[str, .
     per_start = pd.DataFrame([{"start": start, **cosine_figures(measured)} for start, measured in by_start.items()])
     mean = per_start.mean()
     bounds = float(mean["lower"]), float(mean["upper"])
-    output = str(record.about.get("output", "unknown"))
+    output, within = str(record.about.get("output", "unknown")), record.about.get("like_fresh", [])
+    layers, structure = list(record.layers), np.array(list(record.layers.values()), dtype=float)
     codes, counts = np.searchsorted(targets, record.target), np.unique(record.target, return_counts=True)[1]
     by_class = per_class(whole, walked).assign(
         prototypes=counts,
@@ -243,7 +244,7 @@ def quality_of_record(record: Prototypes, head: HeadQuality, names: tuple[str, .
         unreached=tuple(by_class["class"][by_class["converged"] == 0]),
         per_start=per_start,
         separations=_separations(record),
-        layers=_layers(record),
+        layers=pd.DataFrame({"layer": layers, "structure": structure, "like_fresh": np.isin(layers, within)}),
         row_cosines=pair_cosines(record.weight[targets].astype(float)),
         fingerprint=str(record.about.get("fingerprint", "")),
         cosines=whole.class_cosines(),
@@ -262,13 +263,6 @@ def _separations(record: Prototypes) -> pd.DataFrame:
     between, spread = values.T
     figures = {"between": between, "spread": spread, "lower_bound": between - 2 * spread}
     return pd.DataFrame({"counted": list(by_start[0]), **figures})
-
-
-def _layers(record: Prototypes) -> pd.DataFrame:
-    """By layer: its structure, and whether the weight lies within the range of fresh initialisations."""
-    names, values = list(record.layers), np.array(list(record.layers.values()), dtype=float)
-    within = np.isin(names, record.about.get("like_fresh", []))
-    return pd.DataFrame({"layer": names, "structure": values, "like_fresh": within})
 
 
 def _names(class_names: Sequence[str] | None, classes: int) -> tuple[str, ...]:
@@ -332,7 +326,7 @@ def _by_pair(whole: Cosines, names: tuple[str, ...], weight: NDArray[np.floating
     """
     frame = per_pair(whole.class_cosines(), names)
     first, second = (
-        unit(weight.astype(float))[pd.Index(names).get_indexer(frame[side])] for side in ("first", "second")
+        unit(weight.astype(float))[pd.Index(names).get_indexer(pd.Index(frame[side]))] for side in ("first", "second")
     )
     return frame.assign(rows=(first * second).sum(axis=1))
 

@@ -139,13 +139,12 @@ def rank_networks(
         qualities[str(name)] = network if is_measured else network_quality(network, **{**named, **options})
     right, missing = _same_rows(qualities)
     shares = None if weights is None else _row_weights(weights, right, missing)
+    by_weights: list[dict[str, float]] = [{} for _ in qualities]
     if shares is not None:
         qualities = {name: replace(quality, labelled=None) for name, quality in qualities.items()}
-    rows = {name: figures_of(quality) for name, quality in qualities.items()}
-    if shares is not None:
         scores = right @ shares
-        for name, score in zip(rows, (scores - scores.mean()).tolist()):
-            rows[name]["difference"] = score
+        by_weights = [{"difference": score} for score in (scores - scores.mean()).tolist()]
+    rows = {name: figures_of(quality) | more for (name, quality), more in zip(qualities.items(), by_weights)}
     columns = list(dict.fromkeys([*MAIN_FIGURES, *(figure for row in rows.values() for figure in row)]))
     if by is None:
         labelled = "labelled" if all(_finite(row["labelled"]) for row in rows.values()) else "between"
@@ -154,10 +153,8 @@ def rank_networks(
     # A stable sort keeps the given order of equals; unknown values come last.
     names = sorted(rows, key=lambda name: -rows[name].get(by, math.nan) if _finite(rows[name].get(by)) else math.inf)
     figure = by.replace("_", " ")
-    basis, pairs = (
-        f"no gap in {figure} was shown to order networks by accuracy. Pass labelled rows.",
-        pd.DataFrame(columns=PAIR),
-    )
+    basis = f"no gap in {figure} was shown to order networks by accuracy. Pass labelled rows."
+    pairs = pd.DataFrame(columns=PAIR)
     if by in ("labelled", "difference") and not missing:
         order = [list(qualities).index(name) for name in names]
         pairs = compared_pairs(names, right[order], shares)
