@@ -131,3 +131,13 @@ def test_the_distance_that_would_be_seen_is_seen(levels):
     for moved in (0.5, 1.1):
         test = train["a"].where(values >= moved * visible, train["a"].to_numpy()[::-1])
         assert bool(classay.shift(train, test.to_frame()).columns) == (moved > 1)
+
+
+def test_what_could_not_be_compared_is_no_figure():
+    """All copies are in one fold, so a forest has nothing to compare; a column without values has no distance."""
+    rows = pd.DataFrame({"a": np.ones(40)})
+    text = str(classay.shift(rows[:20], rows[20:]))
+    assert "whether a forest can tell them apart is unknown" in text
+    assert "AUC" not in text
+    first = pd.DataFrame({"a": np.where(np.arange(40) % 20 == 0, 1.0, np.nan)})
+    assert "no column could be compared" in str(classay.shift(first[:20], first[20:]))

@@ -96,6 +96,21 @@ def test_too_few_rows_are_not_called_overlap(rows, classes):
     assert "too few" in str(labels)
 
 
+def test_copies_confirm_no_labels():
+    """Overlapping classes, copied five times, were once said to have at most 0.3 % wrong labels."""
+    X, y = clouds(300, 1.2)
+    rows = np.repeat(np.arange(300), 5)
+    labels = complexity(X[rows], y[rows]).wrong_labels()
+    assert labels.verdict == "undecided"
+    assert "1,200 rows repeat others with their label" in str(labels)
+    grouped = complexity(X[rows], y[rows], groups=rows).wrong_labels()
+    assert "repeat" not in str(grouped)
+    assert grouped.verdict == complexity(X, y).wrong_labels().verdict == "undecided"
+    # Equal rows that are as frequent if columns are shuffled are no copies.
+    rolls = np.random.default_rng(0).integers(3, size=(600, 3))
+    assert "repeat" not in str(complexity(rolls, rolls[:, 0]).wrong_labels())
+
+
 def test_rows_that_cannot_be_judged_have_no_probability():
     """Their class is new, or has no other row: neither right nor wrong; they look like the nearest class."""
     X, y = clouds(600, 4.0)

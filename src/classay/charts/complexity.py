@@ -84,23 +84,20 @@ def complexity_histogram(complexity: Complexity) -> alt.LayerChart:
         panel.mark("text", names, style="name", align="right", dy=-6, x=-10, text="label"),
         panel.mark("text", names, style="note", align="left", dy=-6, x=WIDTH + 10, text="figure"),
     ]
-    n_wrong, n = int((complexity.predicted != complexity.labels).sum()), len(complexity)
+    n_wrong = int((complexity.predicted != complexity.labels).sum())
+    title = (
+        f"{n_wrong:,} of {_counted(len(complexity), 'row')} {'is' if n_wrong == 1 else 'are'} nearer to another class"
+    )
+    title += f"; hardest: “{cut(lanes[0].label)}”" if len(lanes) > 1 else ""
     last = " The last bar of a line includes all harder rows." if open_end else ""
     return panel.drawn(
         layers,
-        _histogram_title(lanes, n_wrong, n),
+        title if n_wrong else "No row is nearer to another class than to its own",
         "Farther right: harder to distinguish from another class. Bars above a line: rows whose nearest class is "
         "their own (the baseline is right); below: nearer to another (wrong). A bar twice as long is four times "
         f"the share of the class.{last}",
         wrap=WIDTH + 190,
     )
-
-
-def _histogram_title(lanes: list[_Lane], n_wrong: int, n: int) -> str:
-    if not n_wrong:
-        return "No row is nearer to another class than to its own"
-    share = f"{n_wrong:,} of {_counted(n, 'row')} {'is' if n_wrong == 1 else 'are'} nearer to another class"
-    return f"{share}; hardest: “{cut(lanes[0].label)}”" if len(lanes) > 1 else share
 
 
 def _lanes(complexity: Complexity) -> list[_Lane]:
@@ -133,12 +130,8 @@ def _drawn(
     """Rows of bars and of lanes. Heights are in pixels from the bottom of the chart."""
     place_of = np.clip(np.searchsorted(edges, complexity.values, side="right") - 1, 0, edges.size - 2)
     missed = complexity.predicted != complexity.labels
-    counts = np.array(
-        [
-            [np.bincount(place_of[lane.rows & (missed == wrong)], minlength=edges.size - 1) for wrong in (False, True)]
-            for lane in lanes
-        ]
-    )
+    sides = [[lane.rows & (missed == wrong) for wrong in (False, True)] for lane in lanes]
+    counts = np.array([[np.bincount(place_of[rows], minlength=edges.size - 1) for rows in both] for both in sides])
     roots = np.sqrt(counts / counts.sum(axis=(1, 2), keepdims=True))
     above, below = roots[:, 0].max(), roots[:, 1].max()
     unit = (LANE - GAP) / (above + below)

@@ -142,10 +142,7 @@ class Complexity(Result, chart="complexity:COMPLEXITY"):
         return wrong_labels(self)
 
     def suspects(
-        self,
-        n: int | None = None,
-        probabilities: ArrayLike | None = None,
-        false_alarms: float = FALSE_ALARMS,
+        self, n: int | None = None, probabilities: ArrayLike | None = None, false_alarms: float = FALSE_ALARMS
     ) -> pd.DataFrame:
         """Rows to check because their label may be wrong, the likeliest first, with the class they `likely` have.
 

@@ -18,15 +18,7 @@ from ...result import Result, parts_of
 from ..curve.curve import Curve, expect_curve
 from ..curve.jackknife import jackknife_error, leave_groups_out
 from ..ranks.evidence import chance_table
-from .methods import (
-    METHODS,
-    SHRINK,
-    combine,
-    family_of_scores,
-    fit_family,
-    methods_for,
-    normal_family,
-)  # fmt: skip
+from .methods import METHODS, SHRINK, combine, family_of_scores, fit_family, methods_for, normal_family
 from .u_distribution import (
     DEFAULT,
     LEAST_CLASSES,
@@ -72,9 +64,8 @@ class Extrapolation(Result, chart="curve:extrapolation_chart"):
             for k, estimate in zip(self.k, self.estimates)
         ]
         for name, values in self.by_method.items():
-            rows += [
-                {"figure": "by method", "k": k, "method": name, "value": value} for k, value in zip(self.k, values)
-            ]
+            about: dict[str, Any] = {"figure": "by method", "method": name}
+            rows += [about | {"k": k, "value": value} for k, value in zip(self.k, values)]
         for test in self.back_tests:
             about = {"figure": f"back-test from {test.n_classes} classes", "k": self.curve.n_classes}
             rows += [about | {"method": self.method, "value": value, "actual": test.actual} for value in test.foreseen]

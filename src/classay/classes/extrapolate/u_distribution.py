@@ -185,7 +185,11 @@ class UDistribution(Result, chart="curve:distribution_chart"):
             return min(max((most - total) / (most - least), 0.0), 1.0)
 
         if k > self.curve.n_classes:
-            share = self._cost_ahead(k, lambda share: np.array([scaled(share.mean_cost(k, cost))]))
+            if not 0 < self.curve.accuracy[-1] < 1:
+                return Estimate(math.nan, least, most, self.level, not_identified(self.curve))
+            parts = self.parts(lambda share: np.array([scaled(share.mean_cost(k, cost))]))
+            limits = self.limits(parts, math.log(k / self.curve.n_classes))
+            share = self._estimate(float(parts[0][0]), float(limits[0][0]), float(limits[1][0]))
         else:
             share = self._observed(lambda beaten: scaled(cost_of_label_sets(beaten, min(k, beaten.size), cost)))
         value, high, low = (most - (most - least) * end for end in (share.value, share.low, share.high))
@@ -312,13 +316,6 @@ class UDistribution(Result, chart="curve:distribution_chart"):
             low, high = mean_top(lead, sizes), np.ones(sizes.shape)
         why = not_identified(curve)
         return [Estimate(math.nan, float(a), float(b), curve.level, why) for a, b in zip(low, high)]
-
-    def _cost_ahead(self, k: int, figure: Figure) -> Estimate:
-        """A share that stands for a cost, with more classes than were observed."""
-        if not 0 < self.curve.accuracy[-1] < 1:
-            return Estimate(math.nan, 0.0, 1.0, self.level, not_identified(self.curve))
-        parts = self.parts(figure)
-        return self._estimate(*(end[0] for end in (parts[0], *self.limits(parts, math.log(k / self.curve.n_classes)))))
 
     def _estimate(self, value: float, low: float, high: float) -> Estimate:
         """A share with more classes than were observed; NaN if its interval is too wide."""

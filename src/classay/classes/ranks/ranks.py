@@ -19,13 +19,7 @@ from ...engine import store
 from ...expect import InputError
 from ...inputs import class_names, column_names
 from ...notes import Note, notes_from_json, notes_to_json
-from .counts import (
-    IN_DETAIL,
-    by_column,
-    count_chunks,
-    notes_of_counts,
-    z_from_sums,
-)
+from .counts import IN_DETAIL, by_column, count_chunks, notes_of_counts, z_from_sums
 from .evidence import Evidence, class_weights, prior_of
 
 BY_ROW = ("truth", "lower", "tied", "z")

@@ -115,12 +115,15 @@ class Shift(Check, unit="AUC, share, and distance of a column"):
         if not verdicts:
             few = "too few rows, or groups, to decide whether the parts differ"
             verdicts = ["no difference between the parts was found" if self.verdict == NOTHING else few]
-        parts = [f"a forest tells test rows from training rows with an AUC of {self.auc:.2f} (0.5: not at all)"]
+        forest = f"a forest tells test rows from training rows with an AUC of {self.auc:.2f} (0.5: not at all)"
+        parts = [forest if self.auc.known else "whether a forest can tell them apart is unknown"]
         if self.columns:
             named = [f"{cause.column} ({cause.train} in training, {cause.test} in test)" for cause in self.columns[:3]]
             parts.append(f"columns that differ: {'; '.join(named)}")
-        else:
+        elif self.visible < 1:
             parts.append(f"no column differs (a distance above about {self.visible:.2f} would have been seen)")
+        else:
+            parts.append("no column could be compared")
         parts.append(
             f"{self.copies.value:.1%} of {self.n_test:,} test rows equal a training row ({self.usual_copies:.1%} of "
             "training rows equal another one)"

@@ -145,31 +145,26 @@ class Dependence(Check, unit="share of rows predicted correctly"):
             for tie in self.found
         ]
         sentences = [f"Rows belong together: {'; '.join(parts)}. Pass them as groups (or time)."] if parts else []
+        weak = "predictions are hardly better than chance"
         open_ties = [
             f"{tie.name} ({tie.groups} groups): "
-            + (
-                f"a fall of up to {tie.fall.high:.2f} is possible"
-                if tie.fall.high < 1
-                else "predictions are hardly better than chance"
-            )
+            + (f"a fall of up to {tie.fall.high:.2f} is possible" if tie.fall.high < 1 else weak)
             for tie in self.ties
             if tie.verdict == UNDECIDED
-        ] + [f"{name}: {why}" for name, why in self.missing.items()]
+        ]
+        open_ties += [f"{name}: {why}" for name, why in self.missing.items()]
         if open_ties:
             sentences.append(f"Whether rows belong together cannot be decided for {shown(open_ties, 3)}.")
             sentences.append("More rows or more groups would tell; to be safe, pass them as groups.")
-        sentences += ["No sign that rows belong together."] if self.verdict == NOTHING else []
+        sentences += ["No sign that rows belong together."] * (self.verdict == NOTHING)
+        excluded = "a fall in balanced accuracy by more than {:.2f} is excluded"
+        rare = "near rows are in one group at most {:.2f} more often"
         no = [tie.fall for tie in self.ties if tie.verdict == NOTHING]
-        for text, ends in (
-            (
-                "a fall in balanced accuracy by more than {:.2f} is excluded",
-                [e.high for e in no if e.kind != KINSHIP],
-            ),
-            ("near rows are in one group at most {:.2f} more often", [e.high for e in no if e.kind == KINSHIP]),
-        ):
+        for limit, is_kinship in ((excluded, False), (rare, True)):
+            ends = [fall.high for fall in no if (fall.kind == KINSHIP) == is_kinship]
             if ends:
-                text = text.format(max(0.01, *ends))
-                sentences.append(f"{counted(len(ends), 'candidate')} for groups in {self.n_rows:,} rows: {text}.")
+                among = f"{counted(len(ends), 'candidate')} for groups in {self.n_rows:,} rows"
+                sentences.append(f"{among}: {limit.format(max(0.01, *ends))}.")
         if self.skipped:
             sentences.append(f"Not tried: {shown([f'{name} ({why})' for name, why in self.skipped.items()], 3)}.")
         return (" ".join(sentences) or "Undecided: nothing was tried.") + self.not_looked_at
@@ -243,8 +238,8 @@ def dependence(
     if near:
         search.near()
     ties = tuple(sorted(_judged(search.ties), key=lambda tie: -tie.fall.value))
-    texts = left_out(X, table.X)
-    return Dependence(ties, search.missing, search.shown_learner, len(table), seed, search.skipped, texts)
+    about = search.shown_learner, len(table), seed, search.skipped, left_out(X, table.X)
+    return Dependence(ties, search.missing, *about)
 
 
 def _judged(ties: list[Tie]) -> list[Tie]:
@@ -258,7 +253,7 @@ def _judged(ties: list[Tie]) -> list[Tie]:
 
 
 def _is_discrete(column: pd.Series[Any]) -> bool:
-    return not (column.dtype.kind == "f" and (column.dropna() % 1 != 0).any())
+    return column.dtype.kind != "f" or bool((column.dropna() % 1 == 0).all())
 
 
 def _sorts_file(values: Ints) -> bool:
@@ -274,9 +269,9 @@ def _values(column: pd.Series[Any]) -> Ints:
         if dates.notna().mean() > KNOWN_DATES:
             days = dates.dt.strftime("%Y-%m-%d")
             column = days if days.nunique() <= len(days) / 2 else dates.dt.strftime("%Y-%m")
-    in_order = column.dtype.kind in "iuf"
-    codes = pd.factorize(column, sort=True, use_na_sentinel=False)[0] if in_order else as_levels(column)[0]
-    return np.asarray(codes, dtype=np.int64)
+    if column.dtype.kind not in "iuf":
+        return np.asarray(as_levels(column)[0], dtype=np.int64)
+    return np.asarray(pd.factorize(column, sort=True, use_na_sentinel=False)[0], dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -360,8 +355,7 @@ class _Search:
         else:
             part = self.table.take(rows)
             groups = _of_first(near_blocks(scaled(values[:, columns], self.seed), self.seed), part.groups)
-            sample = partial(of_groups, groups, self.seed)
-            tie = self._decided(_Candidate(NEAR, NEAR, part, groups, sample))
+            tie = self._decided(_Candidate(NEAR, NEAR, part, groups, partial(of_groups, groups, self.seed)))
             self.ties += [] if tie is None else [tie]
 
     def _decided(self, candidate: _Candidate) -> Tie | None:

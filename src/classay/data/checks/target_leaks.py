@@ -164,8 +164,9 @@ def leaks(
 
     It misleads if the task is to read one column: a threshold on a measurement is not a leak, nor is a category that
     decides. Two measurements that are recorded after the label hide each other. A leak that only some rows have is not
-    seen. Of more than 100 columns, the 100 that sort rows best by class are tried; of classes, the 100 largest. It is
-    undecided if a column may have a skill of 0.75, or all classes but one have fewer than 10 rows.
+    seen, nor, mostly, is the mean label of a group that includes the row's own. Of more than 100 columns, the 100 that
+    sort rows best by class are tried; of classes, the 100 largest. It is undecided if a column may have a skill of
+    0.75, or all classes but one have fewer than 10 rows.
 
     Parameters
     ----------
@@ -213,21 +214,15 @@ class _Search:
         self._known: dict[tuple[str, ...], Estimate] = {}
 
     def alone(self, bar: Progress) -> dict[str, Ints]:
-        """What each column alone predicts, texts left out."""
-        predictions = {}
-        for name in self._promising():
-            predicted_codes = predicted_by_column(
-                self.table.X[name], self.table.codes, self.table.classes.size, self.folds, self.seed
-            )
-            if predicted_codes is not None:
-                predictions[name] = predicted_codes
+        """What each column alone predicts, texts left out; of very many columns those that sort rows best by class."""
+        table, predictions = self.table, {}
+        best = sorted(self._bins, key=lambda name: -self._purity((name,)))[:MOST_COLUMNS]
+        for name in (name for name in self._bins if name in best):
+            codes = predicted_by_column(table.X[name], table.codes, table.classes.size, self.folds, self.seed)
+            if codes is not None:
+                predictions[name] = codes
             bar.advance()
         return predictions
-
-    def _promising(self) -> list[str]:
-        """The columns to try: all, or of very many the ones that sort rows best by class."""
-        best = sorted(self._bins, key=lambda name: -self._purity((name,)))[:MOST_COLUMNS]
-        return [name for name in self._bins if name in best]
 
     def _purity(self, columns: tuple[str, ...]) -> float:
         """How well ranges or categories of columns sort rows by class."""

@@ -20,9 +20,10 @@ from scipy.stats import chi2, norm
 from ... import expect
 from ...arrays import Floats, Ints, Mask
 from ...expect import counted
-from ...inputs import encode
+from ...inputs import encode, take
 from ...intervals import Estimate, exact, of_proportion
 from ...seeds import generator
+from ...tables.data import Data
 from ..checks.verdicts import FOUND, NOTHING, UNDECIDED, Check, Looked
 from .label_model import (
     CELLS,
@@ -37,6 +38,7 @@ from .label_model import (
 )
 
 if TYPE_CHECKING:
+    from ..geometry.cross_fit import CrossFit
     from ..row_complexity import Complexity
 
 FALSE_ALARMS = 0.1
@@ -174,12 +176,14 @@ def wrong_labels(
     codes = encode(result.labels, result.classes)
     usable = result.known & (codes >= 0)
     shares = _checked_probabilities(probabilities, codes.size, result.classes.size)
-    judged, least = int(usable.sum()), 2 * result.classes.size
-    if judged < least:
-        why = f"{judged:,} rows whose class has other rows are too few, at least {least:,} are needed"
+    everything, least, why = np.flatnonzero(usable), 2 * result.classes.size, ""
+    if everything.size < least:
+        why = f"{everything.size:,} rows whose class has other rows are too few, at least {least:,} are needed"
+    elif copies := _copies(result.evidence, everything):
+        why = f"{copies:,} rows repeat others with their label, and copies confirm each other; drop them, or group them"
+    if why:
         unknown = Estimate(math.nan, 0.0, 1.0, level, f"unknown: {why}")
         return _nothing(result, unknown, shares is not None, false_alarms)
-    everything = np.flatnonzero(usable)
     rows = generator(0, "wrong labels").permutation(everything)
     rows = np.sort(rows[: max(LEAST_ROWS, CELLS // result.classes.size)])
     evidence = Evidence(result, shares, NearestRows.among(result.evidence, result.distance, everything))
@@ -237,6 +241,16 @@ def wrong_labels(
             *([f"{counted(unjudged, 'row')} cannot be judged: no other row has the class."] if unjudged else []),
         ),
     )
+
+
+def _copies(evidence: CrossFit, rows: Ints) -> int:
+    """How many rows repeat another one and its label outside of their group; 0 if these are few, or usual by chance."""
+    if evidence.row_groups is not None:
+        rows = rows[np.unique(evidence.row_groups[rows], return_index=True)[1]]
+    if hasattr(evidence.table, "toarray"):
+        return 0  # sparse rows are not compared with rows
+    data = Data.of(pd.DataFrame(take(evidence.table, rows)), evidence.codes[rows])
+    return data.duplicates if data.duplicates > max(UNCLEAR * rows.size, 2 * data.chance_duplicates) else 0
 
 
 def _share(

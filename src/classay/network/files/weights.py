@@ -113,9 +113,10 @@ def read_state(path: str | Path, trust_pickle: bool = False) -> NetworkState:
     import torch
     from torch import nn
 
-    network = None
+    network, notes = None, list[str]()
     if kind == "safetensors":
-        tensors, notes = _safetensors_tensors(Path(path)), []
+        with _opened(Path(path), "pt") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # it is not a dict
     else:
         content = load_torch_file(Path(path), trust_pickle)
         if isinstance(content, nn.Module):
@@ -171,11 +172,6 @@ def _safetensor(path: Path, name: str, dtype: str) -> Any:
         return file.get_tensor(name)
 
 
-def _safetensors_tensors(path: Path) -> dict[str, Tensor]:
-    with _opened(path, "pt") as file:
-        return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # it is not a dict
-
-
 def _opened(path: Path, framework: str) -> Any:
     need("safetensors", f"Reading {path}")
     from safetensors import SafetensorError, safe_open
@@ -196,9 +192,7 @@ def labels_beside(path: str | Path) -> tuple[str, ...]:
         by_number = {int(number): str(label) for number, label in config["id2label"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return ()  # there is no such file, or it is of another kind
-    return (
-        tuple(by_number[one] for one in range(len(by_number))) if set(by_number) == set(range(len(by_number))) else ()
-    )
+    return tuple(by_number[code] for code in sorted(by_number)) if set(by_number) == set(range(len(by_number))) else ()
 
 
 # Torch files. Such a file is a pickle, which can run code; it is read by torch's reader of weights alone. One that has

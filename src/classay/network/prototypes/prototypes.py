@@ -21,7 +21,7 @@ from ...engine import archive
 from ...engine.store import Store
 from ...expect import InputError, counted, need
 from ...notes import Note, notes_from_json, notes_to_json
-from .runner import PrototypeRows, digest, fingerprint, fold_normalisation, identity, sample_of_weights
+from .runner import PrototypeRows, digest, fingerprint, fold_normalisation, identity
 from .schedule import LEAST_WALKS, SEED, expect_sample, find_step, plan, step_sensitivity
 from .split import Split
 from .split import split as split_network
@@ -94,8 +94,7 @@ class Prototypes:
 
     def to_frame(self) -> pd.DataFrame:
         """One row per prototype: target, origin, start, steps, length, distance, loss, converged."""
-        names = ("target", "origin", "start", "steps", "length", "distance", "loss", "converged")
-        return pd.DataFrame({name: getattr(self, name) for name in names})
+        return pd.DataFrame({name: getattr(self, name) for name in ARRAYS[1:-1]})
 
     def __str__(self) -> str:
         seeds = int((self.origin == SEED).sum())
@@ -205,11 +204,9 @@ def prototypes(
 
     """
     need("torch", "Making prototypes")
-    split = _split(network, input_shape, head, call)
-    expect.whole(starts, "starts", at_least=1)
-    expect.whole(max_steps, "max_steps", at_least=1)
-    expect.whole(batch, "batch", at_least=1)
-    expect.whole(threads, "threads", at_least=1)
+    split = split_of(network, input_shape, head, call)
+    for number, of_what in ((starts, "starts"), (max_steps, "max_steps"), (batch, "batch"), (threads, "threads")):
+        expect.whole(number, of_what, at_least=1)
     if walks is not None:
         expect.whole(walks, "walks", at_least=LEAST_WALKS, why="Two classes need a seed and a core each.")
     expect.number(delta, "delta", above=0)
@@ -265,14 +262,14 @@ def prototypes(
             "normalisation_moved": normalisation_moved(split.network),
             "fingerprint": fingerprint(split.network),
             "like_fresh": like_fresh,
-            "weights": sample_of_weights(split.network),
         },
         notes=tuple(notes),
         interrupted=rows.interrupted,
     )
 
 
-def _split(network: Any, input_shape: Any, head: str | None, call: Feed | None) -> Split:
+def split_of(network: Any, input_shape: Any, head: str | None, call: Feed | None) -> Split:
+    """The network split into features and head, if it is not."""
     if isinstance(network, Split):
         return network
     if input_shape is None:

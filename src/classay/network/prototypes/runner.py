@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 CHUNK = 8
 """Walks made and stored at once, in batches. More would lose more on Ctrl-C, fewer would leave batches underfilled."""
-SAMPLED = 32
-"""Numbers of each weight by which near-copies are recognised."""
 DIGITS = 3
 """Outputs are compared to this many digits of the largest: the last ones depend on the number of threads."""
 CLOSE = 1e-3
@@ -114,6 +112,8 @@ class PrototypeRows:
         tick: Callable[[int], None],
     ) -> Walks:
         """Some walks, from the store if they are there; those that are finished are added to the rows."""
+        import torch
+
         key, stored = "", None
         if self.store is not None:
             parts = {name: values.tolist() for name, values in named.items()}
@@ -122,11 +122,11 @@ class PrototypeRows:
         if stored is None:
             walks = self.walker.walk(starts, named["target"], at, keep=keep, tick=tick)
             if self.store is not None and walks.finished.all():
-                self.store.put(key, "walks", {}, _with_ends(walks))
+                self.store.put(key, "walks", {}, walks.to_store())
         else:
             arrays: dict[str, Any] = dict(stored[1])
             ends = arrays.pop("ends", None)
-            walks = Walks(**arrays, ends=None if ends is None else _tensor_like(ends, starts))
+            walks = Walks(**arrays, ends=None if ends is None else torch.from_numpy(ends).to(starts))
             tick(len(at))
         done = walks.finished
         for name, values in {**walks.arrays(), **named}.items():
@@ -138,38 +138,12 @@ class PrototypeRows:
         return walks
 
 
-def _with_ends(walks: Walks) -> dict[str, NDArray[Any]]:
-    """The arrays of walks as a store contains them."""
-    if walks.ends is None:
-        return walks.arrays()
-    # NumPy has no bfloat16, and float32 represents all of it.
-    exact = walks.ends.float() if walks.ends.itemsize < 4 else walks.ends
-    return walks.arrays() | {"ends": exact.cpu().numpy()}
-
-
-def _tensor_like(array: NDArray[Any], like: Tensor) -> Tensor:
-    import torch
-
-    return torch.from_numpy(array).to(like)
-
-
 # How a store recognises a network: its weights, and its outputs, which the weights alone do not determine.
 
 
 def fingerprint(network: nn.Module) -> str:
     """A SHA-256 over names, shapes and values of all weights."""
     return digest(network.state_dict())
-
-
-def sample_of_weights(network: nn.Module) -> dict[str, list[float]]:
-    """A few numbers of each weight by its name and shape, always from the same places, to recognise near-copies."""
-    samples = {}
-    for name, values in network.named_parameters():
-        if values.ndim > 1:
-            places = np.linspace(0, values.numel() - 1, SAMPLED).astype(int)
-            numbers = values.detach().flatten()[places].double().cpu().tolist()
-            samples[f"{name} {tuple(values.shape)}"] = [float(f"{number:.6g}") for number in numbers]
-    return samples
 
 
 def digest(tensors: Mapping[str, Any]) -> str:

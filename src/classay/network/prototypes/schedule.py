@@ -92,13 +92,7 @@ class Plan:
 
 
 def plan(
-    k: int,
-    input_bytes: int,
-    starts: int,
-    classes: int | None,
-    origins: int | None,
-    seed: int,
-    limit: int | None = None,
+    k: int, input_bytes: int, starts: int, classes: int | None, origins: int | None, seed: int, limit: int | None = None
 ) -> Plan:
     """The plan for a head of `k` classes, of at most `limit` walks (None: all)."""
     wanted = expect_sample(k, classes, origins)

@@ -163,7 +163,8 @@ def split_by_likely_shape(network: nn.Module, head: str | None = None) -> tuple[
     refused: InputError | None = None
     for shape, why in likely_shapes(network):
         try:
-            return split(network, shape, head), f"No input shape was given; {_shape_text(shape)} was used, {why}."
+            parts = split(network, shape, head)
+            return parts, f"No input shape was given; {'x'.join(map(str, shape))} was used, {why}."
         except InputError as error:
             refused = refused or error
     reason = f" The first that was tried: {refused}" if refused is not None else ""
@@ -212,9 +213,7 @@ def expect_network(network: Any) -> nn.Module:
     from torch.nn.parameter import is_lazy
 
     if not isinstance(network, nn.Module):
-        hint = " A state dict is weights without the network: build the network and load it." * isinstance(
-            network, dict
-        )
+        hint = " A state dict is weights alone: build the network and load it." if isinstance(network, dict) else ""
         raise InputError(f"`network` is a {type(network).__name__}; expected a torch.nn.Module.{hint}")
     plain: nn.Module = getattr(network, "_orig_mod", network)  # what torch.compile wrapped
     parameters = dict(plain.named_parameters())
@@ -303,7 +302,3 @@ def _shape_or_none(value: Any) -> tuple[int, ...] | None:
     if not isinstance(value, Sequence) or isinstance(value, (str, bytes)) or not value:
         return None
     return tuple(value) if all(isinstance(side, int) and side > 0 for side in value) else None
-
-
-def _shape_text(shape: tuple[int, ...]) -> str:
-    return "x".join(map(str, shape))

@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from ... import seeds
 from ...expect import InputError
+from ..cosines import array_of
 from .trace import frozen
 
 if TYPE_CHECKING:
@@ -90,6 +91,10 @@ class Walks:
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays, by name."""
         return {name: getattr(self, name) for name in WALK_ARRAYS}
+
+    def to_store(self) -> dict[str, NDArray[Any]]:
+        """The arrays and the ends, which NumPy may need in single precision, as it lacks bfloat16."""
+        return self.arrays() | ({} if self.ends is None else {"ends": array_of(self.ends)})
 
     def put(self, active: _ActiveWalks, over: Tensor, features: Tensor, losses: Tensor, arrived: Tensor) -> None:
         """Finish the walks at the places `over` of the batch."""

@@ -51,12 +51,9 @@ class FeatureQuality(Result, chart="network:FEATURES"):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per figure."""
-        return pd.DataFrame(
-            {
-                "figure": ["within", "within_std", "between", "between_std", "lower_bound", "upper_bound"],
-                "value": [self.within, self.within_std, self.between, self.between_std, *self.accuracy_bounds],
-            }
-        )
+        names = ["within", "within_std", "between", "between_std", "lower_bound", "upper_bound"]
+        values = [self.within, self.within_std, self.between, self.between_std, *self.accuracy_bounds]
+        return pd.DataFrame({"figure": names, "value": values})
 
     def __str__(self) -> str:
         first = self.per_pair.iloc[0]
@@ -160,28 +157,16 @@ def per_pair(pairs: Floats, names: tuple[str, ...]) -> pd.DataFrame:
     first, second = np.triu_indices(len(pairs), 1)
     values = pairs[first, second]
     order = np.argsort(-values, kind="stable")[:MOST_PAIRS]
-    return pd.DataFrame(
-        {
-            "first": [names[one] for one in first[order]],
-            "second": [names[one] for one in second[order]],
-            "cosine": values[order],
-        }
-    )
+    one, other = ([names[place] for place in side[order]] for side in (first, second))
+    return pd.DataFrame({"first": one, "second": other, "cosine": values[order]})
 
 
 def distributions(*measured: Cosines) -> pd.DataFrame:
     """How many cosines are in each bin: kind (within, between), low, high, count."""
-    counts = {
-        "within": np.sum([each.within_histogram for each in measured], axis=0),
-        "between": np.sum([each.between_histogram for each in measured], axis=0),
-    }
-    return pd.concat(
-        [
-            pd.DataFrame({"kind": kind, "low": EDGES[:-1], "high": EDGES[1:], "count": values})
-            for kind, values in counts.items()
-        ],
-        ignore_index=True,
-    )
+    counts = np.sum([[each.within_histogram, each.between_histogram] for each in measured], axis=0)
+    kinds = np.repeat(["within", "between"], counts.shape[1])
+    low, high = np.tile(EDGES[:-1], 2), np.tile(EDGES[1:], 2)
+    return pd.DataFrame({"kind": kinds, "low": low, "high": high, "count": counts.ravel()})
 
 
 def sign_note(features: NDArray[np.floating]) -> str:

@@ -65,17 +65,10 @@ class HeadQuality(Result, chart="network:head_cosines"):
     def to_frame(self) -> pd.DataFrame:
         """One row per figure: figure, value, and its value for fresh rows (fresh, fresh_low, fresh_high)."""
         names = ("classifier_quality", *FIGURES, "angle_std", "norm")
-        known = {name: self.fresh.get(name) for name in names}
-        return pd.DataFrame(
-            {
-                "figure": names,
-                "value": [float(getattr(self, name)) for name in names],
-                **{
-                    column: [np.nan if each is None else getattr(each, part) for each in known.values()]
-                    for column, part in (("fresh", "value"), ("fresh_low", "low"), ("fresh_high", "high"))
-                },
-            }
-        )
+        frame = pd.DataFrame({"figure": names, "value": [float(getattr(self, name)) for name in names]})
+        for column, part in (("fresh", "value"), ("fresh_low", "low"), ("fresh_high", "high")):
+            frame[column] = [getattr(self.fresh.get(name), part, np.nan) for name in names]
+        return frame
 
     def __str__(self) -> str:
         fresh, spread = self.fresh["mean_cosine"], self.fresh["cosine_std"]

@@ -21,7 +21,7 @@ from ...expect import InputError, shown
 from ...intervals import Estimate, of_mean, of_proportion
 from ...result import Result
 from ..cosines import Cosines, cosines, pair_cosines, separations, unit
-from ..prototypes.prototypes import Prototypes, prototypes
+from ..prototypes.prototypes import Prototypes, prototypes, split_of
 from ..prototypes.split import Split
 from ..prototypes.split import split as split_network
 from ..prototypes.structure import fresh_network
@@ -62,8 +62,7 @@ class NetworkQuality(Result, chart="network:NETWORK"):
     initialisations, which does not show that the network is untrained; `unreached` are classes that no walk arrived at;
     `per_start` has the raw figures. `layers` has the same by layer. `figures` are all dataless figures, `fresh` the
     same for the architecture freshly initialised. `sensitivity` is M_bt by factor of the step. `right` says of each
-    labelled row whether it was predicted correctly, `rows` which rows they are; `weights` are a few numbers of each
-    weight, by which copies are recognised.
+    labelled row whether it was predicted correctly, `rows` which rows they are; `fingerprint` is that of the weights.
     """
 
     name: str
@@ -98,15 +97,12 @@ class NetworkQuality(Result, chart="network:NETWORK"):
     notes: tuple[str, ...]
     rows: str = ""
     right: NDArray[np.bool_] | None = field(default=None, repr=False)
-    weights: dict[str, list[float]] = field(default_factory=dict, repr=False)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per figure: figure, value, low, high, and the value for a fresh initialisation."""
-        rows: list[dict[str, Any]] = [
-            {"figure": "classifier_quality", "value": self.classifier_quality},
-            {"figure": "lower_bound", "value": self.accuracy_bounds[0]},
-            {"figure": "upper_bound", "value": self.accuracy_bounds[1]},
-        ]
+        lower, upper = self.accuracy_bounds
+        main = {"classifier_quality": self.classifier_quality, "lower_bound": lower, "upper_bound": upper}
+        rows: list[dict[str, Any]] = [{"figure": name, "value": value} for name, value in main.items()]
         for name in ("within", "between", "converged", "labelled"):
             estimate: Estimate | None = getattr(self, name)
             if estimate is not None:
@@ -119,21 +115,19 @@ class NetworkQuality(Result, chart="network:NETWORK"):
 
     def __str__(self) -> str:
         first, second, cosine = self.closest_rows
-        parts = [f"{self.name}: {self.classes} classes."]
+        accuracy = WITHOUT_DATA
         if self.labelled is not None:
-            parts.append(f"Accuracy by labelled rows: {self.labelled:.2f} ({self.labelled.kind}).")
-        else:
-            parts.append(WITHOUT_DATA)
+            accuracy = f"Accuracy by labelled rows: {self.labelled:.2f} ({self.labelled.kind})."
         several = len(self.per_start) > 1
         alone = "" if several else ", from one start, so without intervals"
         within, between = (f"{each:.3f}" if several else f"{each.value:.3f}" for each in (self.within, self.between))
-        parts.append(
+        figures = (
             f"H_w {self.classifier_quality:.3f}, features of one class at cosine {within} (M_in), of different ones "
             f"{between} apart (M_bt){alone}. The paper's bounds on accuracy, which failed for most "
             f"networks: {self.accuracy_bounds[0]:.2f} to {self.accuracy_bounds[1]:.2f}. The head's rows are closest "
             f"for {first} and {second} (cosine {cosine:.2f}). {FORMED}"
         )
-        return " ".join([*parts, *self.notes])
+        return " ".join([f"{self.name}: {self.classes} classes.", accuracy, figures, *self.notes])
 
 
 def network_quality(
@@ -185,10 +179,8 @@ def network_quality(
     Evaluation (2024).
 
     """
-    if not isinstance(network, (Prototypes, Split)):
-        if input_shape is None:
-            raise InputError("`input_shape` is missing; expected the shape of one input, such as (3, 32, 32).")
-        network = split_network(network, input_shape, options.pop("head", None), options.pop("call", None))
+    if not isinstance(network, Prototypes):
+        network = split_of(network, input_shape, options.pop("head", None), options.pop("call", None))
     if (X is None) != (y is None):
         raise InputError(f"`{'y' if y is None else 'X'}` is missing; labelled rows need both `X` and `y`.")
     known: dict[str, Any] = {}
@@ -203,12 +195,8 @@ def network_quality(
     options = {**options, "normalize": normalize, "starts": starts}
     record, fresh, notes = record_with_fresh(network, options, prototypes, compare_fresh)
     measured = quality_of_record(record, head, names)
-    return replace(
-        measured,
-        **known,
-        fresh={} if fresh is None else figures(fresh),
-        notes=(*measured.notes, *notes),
-    )
+    of_fresh = {} if fresh is None else figures(fresh)
+    return replace(measured, **known, fresh=of_fresh, notes=(*measured.notes, *notes))
 
 
 def by_labelled_rows(network: Split, rows: LabelledRows, normalize: Any) -> dict[str, Any]:
@@ -226,8 +214,14 @@ def quality_of_record(record: Prototypes, head: HeadQuality, names: tuple[str, .
     per_start = pd.DataFrame([{"start": start, **cosine_figures(measured)} for start, measured in by_start.items()])
     mean = per_start.mean()
     bounds = float(mean["lower"]), float(mean["upper"])
-    by_class = _by_class(whole, walked, record, targets)
-    output = str(record.about.get("output", "unknown"))
+    output, within = str(record.about.get("output", "unknown")), record.about.get("like_fresh", [])
+    layers, structure = list(record.layers), np.array(list(record.layers.values()), dtype=float)
+    codes, counts = np.searchsorted(targets, record.target), np.unique(record.target, return_counts=True)[1]
+    by_class = per_class(whole, walked).assign(
+        prototypes=counts,
+        converged=np.bincount(codes, record.converged) / counts,
+        way=np.bincount(codes, record.distance) / counts,
+    )
     return NetworkQuality(
         name=record.name,
         classes=record.classes,
@@ -250,7 +244,7 @@ def quality_of_record(record: Prototypes, head: HeadQuality, names: tuple[str, .
         unreached=tuple(by_class["class"][by_class["converged"] == 0]),
         per_start=per_start,
         separations=_separations(record),
-        layers=_layers(record),
+        layers=pd.DataFrame({"layer": layers, "structure": structure, "like_fresh": np.isin(layers, within)}),
         row_cosines=pair_cosines(record.weight[targets].astype(float)),
         fingerprint=str(record.about.get("fingerprint", "")),
         cosines=whole.class_cosines(),
@@ -259,7 +253,6 @@ def quality_of_record(record: Prototypes, head: HeadQuality, names: tuple[str, .
         fresh={},
         sensitivity=dict(record.sensitivity),
         notes=(*record.notes, *applicability(record, output, *bounds)),
-        weights=dict(record.about.get("weights", {})),
     )
 
 
@@ -267,21 +260,9 @@ def _separations(record: Prototypes) -> pd.DataFrame:
     """M_bt by each way to count: counted, between, spread, lower_bound. Means over starts."""
     by_start = [separations(features, codes, classes) for _, features, codes, classes in rows_by_start(record)]
     values = np.mean([list(each.values()) for each in by_start], axis=0)
-    return pd.DataFrame(
-        {
-            "counted": list(by_start[0]),
-            "between": values[:, 0],
-            "spread": values[:, 1],
-            "lower_bound": values[:, 0] - 2 * values[:, 1],
-        }
-    )
-
-
-def _layers(record: Prototypes) -> pd.DataFrame:
-    """By layer: its structure, and whether the weight lies within the range of fresh initialisations."""
-    names, values = list(record.layers), np.array(list(record.layers.values()), dtype=float)
-    within = np.isin(names, record.about.get("like_fresh", []))
-    return pd.DataFrame({"layer": names, "structure": values, "like_fresh": within})
+    between, spread = values.T
+    figures = {"between": between, "spread": spread, "lower_bound": between - 2 * spread}
+    return pd.DataFrame({"counted": list(by_start[0]), **figures})
 
 
 def _names(class_names: Sequence[str] | None, classes: int) -> tuple[str, ...]:
@@ -337,31 +318,17 @@ def like_fresh(record: Prototypes) -> bool:
     return bool(record.layers) and len(within) == len(record.layers) and not record.about.get("normalisation_moved")
 
 
-# Figures of single classes and of pairs: which ones are similar for the network.
-
-
-def _by_class(whole: Cosines, names: tuple[str, ...], record: Prototypes, targets: NDArray[np.integer]) -> pd.DataFrame:
-    """One row per class, with how its walks went."""
-    codes = np.searchsorted(targets, record.target)
-    counts = np.bincount(codes)
-    return per_class(whole, names).assign(
-        prototypes=counts,
-        converged=np.bincount(codes, record.converged) / counts,
-        way=np.bincount(codes, record.distance) / counts,
-    )
-
-
 def _by_pair(whole: Cosines, names: tuple[str, ...], weight: NDArray[np.floating]) -> pd.DataFrame:
     """Pairs of classes by the cosine of their features, closest first, with that of the head's rows.
 
     On networks with test images the cosines of rows correlated with true confusions (Spearman .57 to .87) more than
     those of features did (.05 to .80).
     """
-    units = unit(weight.astype(float))
-    place = {name: at for at, name in enumerate(names)}
     frame = per_pair(whole.class_cosines(), names)
-    first, second = (frame[side].map(place).to_numpy() for side in ("first", "second"))
-    return frame.assign(rows=(units[first] * units[second]).sum(axis=1))
+    first, second = (
+        unit(weight.astype(float))[pd.Index(names).get_indexer(pd.Index(frame[side]))] for side in ("first", "second")
+    )
+    return frame.assign(rows=(first * second).sum(axis=1))
 
 
 # The same architecture freshly initialised, with a sample of walks: which figures come from training?
@@ -389,10 +356,7 @@ def record_with_fresh(
 def _fresh_record(
     own: Split, record: Prototypes, options: dict[str, Any], make: Callable[..., Prototypes]
 ) -> tuple[Prototypes, list[str]]:
-    """The step is searched again, since the gradients of an untrained network are different.
-
-    Walks are short, since in many untrained networks no input reaches the loss.
-    """
+    """By another step, as gradients are different, and short walks, as often no input reaches the loss."""
     copied, not_reset = fresh_network(own.network, record.settings["seed"])
     again = split_network(copied, own.input_shape, own.name, own.call)
     reduced = {
@@ -404,9 +368,5 @@ def _fresh_record(
         "keep_inputs": False,
         "name": "freshly initialised",
     }
-    notes = (
-        [f"{', '.join(not_reset[:3])} cannot be reset: the fresh network keeps trained values there."]
-        if not_reset
-        else []
-    )
-    return make(again, **{**options, **reduced}), notes
+    note = f"{', '.join(not_reset[:3])} cannot be reset: the fresh network keeps trained values there."
+    return make(again, **{**options, **reduced}), [note] * bool(not_reset)

@@ -25,8 +25,6 @@ from .quality import CONVERGED, NetworkQuality, network_quality
 
 MAIN_FIGURES = ("labelled", "classifier_quality", "within", "between", "lower_bound", "upper_bound", "converged")
 """Figures that every quality has; the others are its dataless `figures`."""
-NEAR_COPY = 0.02
-"""Networks of the same weights by name and shape, each of which differs by less of its length, are near-copies."""
 LEVEL = 0.05
 """Probability that any two networks of equal accuracy are separated (Holm, over pairs)."""
 FLIPS, BLOCK = 20_000, 1_000
@@ -43,7 +41,7 @@ class Ranking(Result, chart="network:accuracy_bounds"):
     `names` in that order; `groups` are ties: all sets, as large as possible, of which no pair is separated, so a
     network may be in several; `group_basis` says what separates pairs. `pairs` has for every two networks the
     difference of their accuracies on the same labelled rows and its p-value, adjusted for the number of pairs (Holm).
-    `copies` are sets of networks with the same or nearly the same weights. `table` has one row per network and one
+    `copies` are sets of networks with the same weights. `table` has one row per network and one
     column per figure, `group` the numbers of its groups; `labelled`, `bounds` (the paper's) and `accuracy` (true, if
     known) by name. `correlations` are Spearman's rank correlations of each figure with true accuracy, over the networks
     for which it is known: 1: the same order, 0: none, −1: the reverse. `enclosed` is the share of those networks whose
@@ -80,7 +78,7 @@ class Ranking(Result, chart="network:accuracy_bounds"):
             text = f"{count} networks in {len(self.groups)} groups of ties. First, or tied with it: {shown(best, 5)}. "
             text += self.group_basis
         if self.copies:
-            text += " The same or nearly the same weights: " + "; ".join(shown(each, 5) for each in self.copies) + "."
+            text += " The same weights: " + "; ".join(shown(each, 5) for each in self.copies) + "."
         own = self.correlations.get(self.by)
         if own is not None:
             text += f" Rank correlation of that with true accuracy, over {len(self.accuracy)} networks: {own:.2f}."
@@ -134,19 +132,19 @@ def rank_networks(
     if not isinstance(networks, Mapping) or not networks:
         raise InputError("`networks` must be a dict of at least one network, name -> network or its quality.")
     truths = _true_accuracies(accuracy, networks)
-    qualities = {
-        str(name): each if isinstance(each, NetworkQuality) else _measure(str(name), each, options)
-        for name, each in networks.items()
-    }
+    qualities = {}
+    for name, network in networks.items():
+        named = {} if isinstance(network, Prototypes) else {"name": str(name)}
+        is_measured = isinstance(network, NetworkQuality)
+        qualities[str(name)] = network if is_measured else network_quality(network, **{**named, **options})
     right, missing = _same_rows(qualities)
     shares = None if weights is None else _row_weights(weights, right, missing)
+    by_weights: list[dict[str, float]] = [{} for _ in qualities]
     if shares is not None:
         qualities = {name: replace(quality, labelled=None) for name, quality in qualities.items()}
-    rows = {name: figures_of(quality) for name, quality in qualities.items()}
-    if shares is not None:
         scores = right @ shares
-        for name, score in zip(rows, (scores - scores.mean()).tolist()):
-            rows[name]["difference"] = score
+        by_weights = [{"difference": score} for score in (scores - scores.mean()).tolist()]
+    rows = {name: figures_of(quality) | more for (name, quality), more in zip(qualities.items(), by_weights)}
     columns = list(dict.fromkeys([*MAIN_FIGURES, *(figure for row in rows.values() for figure in row)]))
     if by is None:
         labelled = "labelled" if all(_finite(row["labelled"]) for row in rows.values()) else "between"
@@ -155,10 +153,8 @@ def rank_networks(
     # A stable sort keeps the given order of equals; unknown values come last.
     names = sorted(rows, key=lambda name: -rows[name].get(by, math.nan) if _finite(rows[name].get(by)) else math.inf)
     figure = by.replace("_", " ")
-    basis, pairs = (
-        f"no gap in {figure} was shown to order networks by accuracy. Pass labelled rows.",
-        pd.DataFrame(columns=PAIR),
-    )
+    basis = f"no gap in {figure} was shown to order networks by accuracy. Pass labelled rows."
+    pairs = pd.DataFrame(columns=PAIR)
     if by in ("labelled", "difference") and not missing:
         order = [list(qualities).index(name) for name in names]
         pairs = compared_pairs(names, right[order], shares)
@@ -177,6 +173,7 @@ def rank_networks(
     if truths:
         table.insert(3, "accuracy", [truths.get(name, math.nan) for name in names])
     bounds = {name: qualities[name].accuracy_bounds for name in names}
+    inside = [bounds[name][0] <= true <= bounds[name][1] for name, true in truths.items()]
     return Ranking(
         names=tuple(names),
         by=by,
@@ -188,15 +185,12 @@ def rank_networks(
         labelled={name: by_rows for name in names if (by_rows := qualities[name].labelled) is not None},
         bounds=bounds,
         accuracy=truths,
-        correlations=_correlations(table, columns) if truths else {},
-        enclosed=_enclosed(truths, bounds),
+        correlations={column: rank_correlation(table[column], table["accuracy"]) for column in columns}
+        if len(truths) > 1
+        else {},
+        enclosed=float(np.mean(inside)) if inside else math.nan,
         notes=_notes(qualities, truths),
     )
-
-
-def _measure(name: str, network: Any, options: dict[str, Any]) -> NetworkQuality:
-    named = {} if isinstance(network, Prototypes) else {"name": name}
-    return network_quality(network, **{**named, **options})
 
 
 # Ties.
@@ -242,14 +236,8 @@ def compared_pairs(names: Sequence[str], right: NDArray[np.bool_], weights: Floa
     order = np.argsort(p_values, kind="stable")
     adjusted = np.empty(first.size)
     adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p_values[order] * np.arange(first.size, 0, -1)))
-    columns = (
-        [names[at] for at in first.tolist()],
-        [names[at] for at in second.tolist()],
-        difference,
-        adjusted,
-        adjusted <= LEVEL,
-    )
-    return pd.DataFrame(dict(zip(PAIR, columns)))
+    both = [[names[at] for at in places.tolist()] for places in (first, second)]
+    return pd.DataFrame(dict(zip(PAIR, (*both, difference, adjusted, adjusted <= LEVEL))))
 
 
 def tie_groups(names: Sequence[str], pairs: pd.DataFrame) -> tuple[tuple[str, ...], ...]:
@@ -269,24 +257,11 @@ def tie_groups(names: Sequence[str], pairs: pd.DataFrame) -> tuple[tuple[str, ..
 
 
 def _copies(qualities: Mapping[str, NetworkQuality]) -> tuple[tuple[str, ...], ...]:
-    """Sets of networks with the same weights, or nearly."""
-    sets: list[list[str]] = []
+    """Sets of networks with the same weights."""
+    sets: dict[str, list[str]] = {}
     for name, quality in qualities.items():
-        same = next((group for group in sets if _alike(qualities[group[0]], quality)), None)
-        if same is None:
-            sets.append([name])
-        else:
-            same.append(name)
-    return tuple(tuple(group) for group in sets if len(group) > 1)
-
-
-def _alike(one: NetworkQuality, other: NetworkQuality) -> bool:
-    if one.fingerprint and one.fingerprint == other.fingerprint:
-        return True
-    if not one.weights or one.weights.keys() != other.weights.keys():
-        return False
-    both = [(np.array(own), np.array(other.weights[name])) for name, own in one.weights.items()]
-    return all(np.linalg.norm(own - theirs) <= NEAR_COPY * np.linalg.norm(own) for own, theirs in both)
+        sets.setdefault(quality.fingerprint or f"unknown: {name}", []).append(name)
+    return tuple(tuple(group) for group in sets.values() if len(group) > 1)
 
 
 def figures_of(quality: NetworkQuality) -> dict[str, float]:
@@ -295,14 +270,15 @@ def figures_of(quality: NetworkQuality) -> dict[str, float]:
     return quality.figures | {name: float(values.get(name, math.nan)) for name in MAIN_FIGURES}
 
 
-def rank_correlation(figure: Floats, accuracy: Floats, level: float = 0.95) -> Estimate:
+def rank_correlation(figure: ArrayLike, accuracy: ArrayLike, level: float = 0.95) -> Estimate:
     """Spearman's rank correlation with Fisher's interval. Unknown if one of the two is constant.
 
     >>> rank_correlation(np.array([1.0, 2, 3, 5]), np.array([0.1, 0.2, 0.3, 0.4])).value
     1.0
     """
-    both = np.isfinite(figure) & np.isfinite(accuracy)
-    x, y = figure[both], accuracy[both]
+    x, y = np.asarray(figure, dtype=float), np.asarray(accuracy, dtype=float)
+    both = np.isfinite(x) & np.isfinite(y)
+    x, y = x[both], y[both]
     kind = f"of a rank correlation over {x.size} networks"
     if x.size < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return Estimate(math.nan, -1.0, 1.0, level, kind)
@@ -329,18 +305,6 @@ def _true_accuracies(accuracy: Mapping[str, float] | None, networks: Mapping[str
     if wrong:
         raise InputError(f"`accuracy` of {shown(wrong)} is not between 0 and 1. Pass shares, not percentages.")
     return known
-
-
-def _correlations(table: pd.DataFrame, columns: list[str]) -> dict[str, Estimate]:
-    accuracy = table["accuracy"].to_numpy(dtype=float)
-    if np.isfinite(accuracy).sum() < 2:
-        return {}
-    return {column: rank_correlation(table[column].to_numpy(dtype=float), accuracy) for column in columns}
-
-
-def _enclosed(known: dict[str, float], intervals: Mapping[str, tuple[float, float]]) -> float:
-    inside = [low <= known[name] <= high for name, (low, high) in intervals.items() if name in known]
-    return float(np.mean(inside)) if inside else math.nan
 
 
 def _finite(value: float | None) -> bool:
