@@ -27,6 +27,7 @@ from classay.learner.rounds import RecordRounds
 from classay.report.document.glossary import TERMS
 from classay.report.results import Results
 from classay.report.run.measures import check_model, predictions_of
+from classay.report.run.settings import Clock
 from classay.tables.audit import Audit
 from classay.tables.data import Data
 
@@ -121,6 +122,56 @@ def test_at_the_deadline_the_last_complete_round_counts():
     assert "budget of 20 s allowed" in made.report.sections[-1].lead
 
 
+@pytest.fixture
+def ends(monkeypatch):
+    """The budget ends when these learners have completed so many folds."""
+
+    def after(names, folds):
+        grow, over = RecordRounds.grow, []
+
+        def limited(self, _, splits=None, label="", in_turn=False):
+            done = min(splits or 5, folds)
+            grow(self, names, done, label, in_turn)
+            if done == folds:
+                over.append(True)
+            self.interrupted = bool(over)
+            return not over
+
+        monkeypatch.setattr(RecordRounds, "grow", limited)
+        monkeypatch.setattr(Clock, "over", property(lambda _: bool(over)))
+
+    return after
+
+
+@pytest.mark.slow
+def test_at_the_deadline_the_folds_that_all_have_completed_count(ends):
+    X, y = gaussians(2000)
+    ends(["bayes", "tree"], 3)
+    seen = []
+    made, _ = found({"bayes": GaussianNB(), "tree": DecisionTreeClassifier()}, X, y, budget=1e6, on_round=seen.append)
+    assert [each.report.settings["folds"] for each in (*seen, made)] == [1, 3]
+    assert [each.report.settings["tested_rows"] for each in (*seen, made)] == [400, 1200]
+    assert seen[0].report.settings["preliminary"].startswith("round 1 of at most")
+    assert "of 1,200 of 2,000 rows: 3 of 5 folds" in made.report.about["notes"][0]
+    whole = classay.record(GaussianNB(), X, y, classay.Folds(5), executor=1).out_of_fold()
+    for page in (*seen, made):
+        assert {"bayes", "tree"} == set(page.parts.scored)
+        held = page.parts.predicted["bayes"]
+        assert np.array_equal(held.labels, whole.labels[np.isin(whole.rows, held.rows)])
+    assert "Not finished: 0 of 5 splits" in made.report.failed["tree"]
+
+
+@pytest.mark.slow
+def test_a_learner_without_its_first_fold_is_not_finished_and_the_others_are_kept(ends):
+    X, y = gaussians(200)
+    ends(["bayes"], 1)
+    made, findings = found({"bayes": GaussianNB(), "slow": Slow()}, X, y, budget=1e6)
+    assert list(made.parts.predicted) == ["bayes"]
+    assert made.parts.predicted["bayes"].rows.size == 40
+    assert made.report.failed["slow"].startswith("Not finished: its cross-validated fits were not done")
+    assert findings["L106", "slow"].title == "Not finished"
+
+
 def test_without_time_for_any_fit_the_page_is_about_the_data():
     X, y = gaussians(200)
     made, findings = found({"bayes": GaussianNB(), "rule": Rule()}, X, y, budget="0.001s")
@@ -197,8 +248,8 @@ def test_ctrl_c_before_anything_is_done(monkeypatch):
 def test_ctrl_c_while_more_iterations_are_tried_keeps_the_report(monkeypatch):
     X, y = gaussians(150, apart=1)
 
-    def pressed(setup, learners, *more):
-        return not_done() if "longer" in learners else predictions_of(setup, learners, *more)
+    def pressed(rounds, *more):
+        return not_done() if "longer" in rounds.learners else predictions_of(rounds, *more)
 
     monkeypatch.setattr("classay.report.run.rounds.predictions_of", pressed)
     made, _ = found({"logistic": LogisticRegression(max_iter=1)}, X, y)

@@ -18,6 +18,7 @@ from math import inf
 from typing import Any
 
 from .. import expect
+from ..seeds import one_thread
 from .pool import (
     Failure,
     Function,
@@ -27,7 +28,6 @@ from .pool import (
     has_idle_pool,
     interrupts_deferred,
     local_workers,
-    one_thread,
     perform_task,
     time_limit,
 )

@@ -15,6 +15,7 @@ from .. import expect, seeds
 from ..expect import InputError, counted
 from ..learner.scores.comparison import check_metric
 from ..result import Result, plain
+from ..seeds import one_thread
 from .document import Finding, Report
 from .document.classes_section import classes_section, networks_section
 from .document.figures import figures_of
@@ -234,18 +235,20 @@ def characterize(
     data = ready_for_fits(data)
     effort = replace(effort, metrics=tuple(check_metric(scorer, data.classes.size) for scorer in metrics))
     last: Results | None = None
-    try:
-        for results in rounds_of(data, checked, networks or {}, effort, on_round is not None):
-            last = results
-            if on_round is not None and results.settings["preliminary"]:
-                on_round(Characterization(report_of(results), results))
-    except KeyboardInterrupt:
-        if last is None:
-            raise
-        # The last complete round stands.
-        last = replace(last, settings={**last.settings, "interrupted": True, "preliminary": ""})
-    assert last is not None  # `rounds_of` gives results or raises
-    return Characterization(report_of(last), last)
+    # Figures that are made in this process use one thread, as fits do.
+    with one_thread():
+        try:
+            for results in rounds_of(data, checked, networks or {}, effort, on_round is not None):
+                last = results
+                if on_round is not None and results.settings["preliminary"]:
+                    on_round(Characterization(report_of(results), results))
+        except KeyboardInterrupt:
+            if last is None:
+                raise
+            # The last complete round stands.
+            last = replace(last, settings={**last.settings, "interrupted": True, "preliminary": ""})
+        assert last is not None  # `rounds_of` gives results or raises
+        return Characterization(report_of(last), last)
 
 
 def _call(records: Mapping[str, Any], data: Any, seed: int) -> str:
@@ -334,6 +337,13 @@ def _notes(results: Results) -> list[str]:
         first.append(
             f"Preliminary: the figures are those of {settings['preliminary']}. This page is rewritten as rounds are "
             "done, until the budget ends."
+        )
+    done, folds = results.folds
+    if 0 < done < folds:
+        size = next(iter(results.predicted.values())).rows.size
+        first.append(
+            f"Cross-validated figures are of {size:,} of {len(data):,} rows: {done} of {folds} folds were done by all "
+            "learners so far."
         )
     losses = data.audit.losses if results.rows_known else ()
     copies = []
