@@ -75,10 +75,9 @@ def fit_once(
     limit: AbstractContextManager[Any] | None = None,
     sample_weight: Floats | None = None,
 ) -> Fitted:
-    """Fit a copy of the learner on all rows, on one thread.
+    """Fit a copy of the learner on all rows, on one thread: threads of several fits would wait for each other.
 
-    `limit` surrounds the fit alone, to stop one that takes too long. Threads of several fits would wait for each other,
-    and their number would change the last bits.
+    `limit` surrounds the fit alone, to stop one that takes too long.
     """
     fresh = fresh_copy(learner, random_states or {})
     labels, indexed = numbered(fresh, y)

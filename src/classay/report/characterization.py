@@ -130,12 +130,13 @@ def characterize(
     A finding is a warning only if the intervals support it, at a level at which all warnings of a page together are
     wrong in at most 5 % of pages. When a figure misleads is described in its own docstring.
 
-    The budget is a deadline, like an automatic Ctrl-C. The order of work is fixed: data and folds, then 5 splits and
-    retraining, then 10, 20 and 50 splits. At the deadline, fits that run are ended, and the last complete round counts;
-    figures and the page then take a few seconds more. A learner that is not through its first round is listed as not
-    finished. So the speed of the machine decides how many rounds are done, and nothing else: without a budget, or with
-    enough of it, the same seed gives the same report, to the last bit on the same machine and versions. Fits on fewer
-    rows than there are (`rows`) give at most notes, which say so.
+    The budget is a deadline, like an automatic Ctrl-C. The order of work is fixed: one fold of every learner (which may
+    take the budget once more, as there is no report without it), the other folds, figures of the data, then 5 splits
+    and retraining, then 10, 20 and 50 splits. At the deadline, fits that run are ended, and the last complete round
+    counts, of folds those that all learners have completed; then come figures and the page. A learner that is not
+    through its first round is not finished. So the speed of the machine decides how many rounds are done, and nothing
+    else: without a budget, or with enough of it, the same seed gives the same report, to the last bit on the same
+    machine and versions. Fits on fewer rows than there are (`rows`) give at most notes, which say so.
 
     Parameters
     ----------

@@ -108,8 +108,7 @@ def rounds_of(
     clock = Clock(effort.seconds, effort.progress)
     plan = _planned(data, learners, networks, effort, clock)
     folds, records = plan.records(plan.folds, plan.learners), plan.records(plan.setup, plan.learners)
-    ladder = effort.ladder(each_round) if plan.learners else []
-    early = int(each_round and bool(plan.learners) and data.codes.size >= EARLY)
+    ladder, early = effort.ladder(each_round), int(each_round and data.codes.size >= EARLY)
     rounds = early + 1 + len(ladder)
     base = _cross_validated(plan, folds, 1)
     if early and not clock.over:
@@ -138,8 +137,7 @@ def rounds_of(
                 break
         if each_round and splits < ladder[-1]:
             results = _refitted(plan, base, results, records, retrainings, ladder[0])
-    if ladder:
-        results = _refitted(plan, base, results, records, retrainings, ladder[0])
+    results = _refitted(plan, base, results, records, retrainings, ladder[0])
     yield _named(plan, results, interrupted=interrupted)
 
 
@@ -229,16 +227,10 @@ def _weighted(setup: Setup, data: Data) -> Setup:
 
 def _cross_validated(plan: Plan, folds: RecordRounds, number: int | None = None) -> Results:
     """Predictions by fits that have not seen the rows, of so many folds or of all, as far as there is time for them."""
-    failed, why, clock = dict(plan.failed), {}, plan.clock
-    predicted: dict[str, OutOfFold] = {}
-    errors: dict[str, str] = {}
-    done = 0
-    if plan.learners:
-        with clock.stage("Cross-validated predictions", "" if number is None else "the first fold"):
-            # Without one fold there is no report, so that this may take the time of the budget once more.
-            predicted, errors, done = predictions_of(folds, clock, number, 1 if number is None else 2)
-    for reason in errors.values():
-        why["slices"] = reason
+    failed, clock = dict(plan.failed), plan.clock
+    with clock.stage("Cross-validated predictions", "" if number is None else "the first fold"):
+        # Without one fold there is no report, so that this may take the time of the budget once more.
+        predicted, errors, done = predictions_of(folds, clock, number, 1 if number is None else 2)
     unfinished = [name for name in plan.learners if name not in predicted and name not in errors]
     for name in unfinished:
         failed[name] = _not_finished("its cross-validated fits were not done", clock)
@@ -252,7 +244,7 @@ def _cross_validated(plan: Plan, folds: RecordRounds, number: int | None = None)
         networks=dict(plan.networks),
         failed=failed,
         unfinished=tuple(unfinished),
-        why=why,
+        why={"slices": list(errors.values())[-1]} if errors else {},
         measured_rows=plan.measured,
         contrast=plan.effort.contrast,
         folds=(done, len(plan.folds.samples)),
