@@ -17,8 +17,8 @@ from hypothesis import settings
 if TYPE_CHECKING:
     from dask_cluster import Cluster
 
-# Before NumPy is imported, here and in what tests start. Tests run beside each other, and threads of linear algebra that
-# wait for a core take up to ten times as long as one thread.
+# Before NumPy is imported, here and in what tests start. Tests run beside each other, and threads of linear algebra
+# that wait for a core take up to ten times as long as one thread.
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 

@@ -57,7 +57,6 @@ def main() -> None:
     correlations(table)
     good_for(table)
     untrained(table)
-    copies(options.networks, table)
     if options.data is not None:
         alike(options.networks, options.data)
 
@@ -169,10 +168,10 @@ def good_for(table: pd.DataFrame) -> None:
 
 
 def untrained(table: pd.DataFrame) -> None:
-    """How often fresh networks, by several initialisations, look untrained, and trained ones do not."""
+    """Structure of fresh networks, by several initialisations, and of trained ones; how many are called like fresh."""
     import network_zoo as zoo
 
-    from classay.network.prototypes.structure import RANDOM_STRUCTURE, layer_structure
+    from classay.network.prototypes.structure import layer_structure
 
     starts = {
         "torch": lambda weight: None,
@@ -183,36 +182,23 @@ def untrained(table: pd.DataFrame) -> None:
     rows = []
     for name, start in starts.items():
         for architecture in zoo.ARCHITECTURES[:4]:
-            values = []
+            values, like_fresh = [], []
             for seed in range(20):
                 torch.manual_seed(seed)
                 network = zoo.build(architecture, (1, 14, 14), 10)
                 for parameter in network.parameters():
                     if parameter.ndim > 1:
                         start(parameter)
-                values.append(float(np.mean(list(layer_structure(network, 0).values()))))
+                structure, within = layer_structure(network, seed)
+                values.append(float(np.mean(list(structure.values()))))
+                like_fresh.append(len(structure) == len(within))
             rows.append({"networks": f"fresh, {name}", "architecture": architecture, "least": min(values),
-                         "most": max(values), "untrained": np.mean(np.array(values) < RANDOM_STRUCTURE)})  # fmt: skip
+                         "most": max(values), "like fresh": np.mean(like_fresh)})  # fmt: skip
     for (architecture, steps), each in table.groupby(["architecture", "steps"]):
         values = each["structure"]
         rows.append({"networks": f"{steps} steps", "architecture": architecture, "least": values.min(),
-                     "most": values.max(), "untrained": (values < RANDOM_STRUCTURE).mean()})  # fmt: skip
-    timing.show(rows, f"Structure of weights; below {RANDOM_STRUCTURE} a network looks untrained")
-
-
-def copies(folder: Path, table: pd.DataFrame) -> None:
-    """The largest correlation of cosines of heads' rows between networks trained independently."""
-    rows = []
-    for (data, architecture), each in table.groupby(["data", "architecture"]):
-        heads = np.stack([_row_pairs(measuring.load(folder / name)[1]) for name in each["name"]])
-        apart = np.corrcoef(heads)[np.triu_indices(len(heads), 1)]
-        rows.append({"data": data, "architecture": architecture, "median": np.median(apart), "most": apart.max()})
-    timing.show(rows, "Correlation of the heads' cosines between networks of one data set and architecture")
-
-
-def _row_pairs(network: torch.nn.Module) -> np.ndarray:
-    units = network_rows(network)
-    return (units @ units.T)[np.triu_indices(len(units), 1)]
+                     "most": values.max()})  # fmt: skip
+    timing.show(rows, "Structure of weights; share of fresh networks of which all layers lie within the range (95 %)")
 
 
 def alike(folder: Path, data: Path) -> None:

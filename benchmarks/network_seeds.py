@@ -20,8 +20,8 @@ import torch
 from scipy.stats import spearmanr
 
 from classay.network.prototypes.split import split
-from classay.network.quality.labelled_rows import accuracy_by_rows, count_right, labelled_rows
-from classay.network.quality.quality import NetworkQuality, network_quality
+from classay.network.quality.labelled_rows import labelled_rows
+from classay.network.quality.quality import NetworkQuality, by_labelled_rows, network_quality
 from classay.network.quality.rank_networks import rank_networks
 
 SHARES, ROWS = (1.0, 0.25, 0.05), (20, 50, 100)
@@ -57,7 +57,7 @@ def main() -> None:
             given = labelled_rows(data.x_test[some], data.y_test[some])
             known = {}
             for name, quality in networks.items():
-                known[name] = replace(quality, labelled=accuracy_by_rows(count_right(parts[name], given), rows))
+                known[name] = replace(quality, **by_labelled_rows(parts[name], given, None))
             held = [known[name].labelled.low <= truth[name] <= known[name].labelled.high for name in known]
             orders.append({"rows": rows, **counted(known, truth), "held": float(np.mean(held))})
     frame = pd.DataFrame(table)
@@ -76,10 +76,13 @@ def main() -> None:
 def counted(networks: dict[str, NetworkQuality], truth: dict[str, float]) -> dict[str, int]:
     """Pairs, and those put into different groups rightly and wrongly."""
     ranking = rank_networks(networks)
-    group = {name: number for number, names in enumerate(ranking.groups) for name in names}
-    pairs = [(one, other) for one, other in itertools.combinations(truth, 2) if group[one] != group[other]]
-    right = sum((truth[one] - truth[other]) * (group[other] - group[one]) > 0 for one, other in pairs)
-    return {"pairs": len(list(itertools.combinations(truth, 2))), "right": right, "wrong": len(pairs) - right}
+    apart = ranking.pairs[ranking.pairs["separated"].astype(bool)]
+    signs = [
+        (truth[one] - truth[other]) * way
+        for one, other, way in zip(apart["first"], apart["second"], apart["difference"])
+    ]
+    right = sum(sign > 0 for sign in signs)
+    return {"pairs": len(list(itertools.combinations(truth, 2))), "right": right, "wrong": len(signs) - right}
 
 
 if __name__ == "__main__":

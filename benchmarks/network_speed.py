@@ -4,7 +4,10 @@
   least that a walk can cost;
 - against the paper's loop: one input at a time through the network as it is, with nothing frozen;
 - what folding batch normalisation into the convolutions, with channels last, is worth;
-- peak memory by number of classes, each in a process of its own.
+- peak memory by number of classes, each in a process of its own;
+- `prototypes` as a whole for 10, 100 and 1,000 classes, at most 1,000 walks as on the command line, against bare passes
+  of as many rows: a convolutional network for images of 1x16x16, its weights three times as large as fresh ones so that
+  walks arrive (`--classes` shows this table alone).
 
 ResNet18 of width 16 with fresh weights, images of 3x32x32, ten classes, one thread, processor seconds.
 """
@@ -23,6 +26,7 @@ import timing
 import torch
 from torch.nn.functional import cross_entropy
 
+from classay.network.prototypes.prototypes import prototypes
 from classay.network.prototypes.runner import fold_normalisation
 from classay.network.prototypes.split import Split, split
 from classay.network.prototypes.walks import Walker
@@ -36,11 +40,15 @@ def main() -> None:
     parser = timing.parser(__doc__, "python benchmarks/network_speed.py --repeats 3")
     parser.add_argument("--batch", type=int, default=90, help="rows walked at once")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--classes", type=int, nargs="+", help="only the table of `prototypes` by number of classes")
     parser.add_argument("--memory", type=int, help=argparse_hidden())
     options = parser.parse_args()
     torch.set_num_threads(1)
     if options.memory:
         print(json.dumps(peak(options.memory)))
+        return
+    if options.classes:
+        timing.show([by_classes(classes) for classes in options.classes], f"{timing.machine()}, processor seconds")
         return
     if options.quick:
         options.batch, options.repeats = 10, 1
@@ -98,6 +106,32 @@ def main() -> None:
         )
         memory.append({"classes": classes, **json.loads(done.stdout)})
     timing.show(memory, "Peak memory, MB, of 1500 core walks between so many classes, 500 at once")
+
+
+def by_classes(classes: int) -> dict[str, float]:
+    """Seconds of `prototypes`, of its parts, and of bare passes of as many rows in full batches."""
+    torch.manual_seed(0)
+    shape = (1, 16, 16)
+    network = zoo.build("cnn", shape, classes).eval()
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.mul_(3).requires_grad_(False)
+    began = time.process_time()
+    record = prototypes(network, shape, walks=1000, max_steps=60, sensitivity=False)
+    whole = time.process_time() - began
+    began = time.process_time()
+    prototypes(network, shape, walks=1000, max_steps=60, sensitivity=False, step=record.settings["step"])
+    walked = time.process_time() - began
+    rows = int((record.steps + 1).sum())
+    x, goal = torch.randn(128, *shape), torch.arange(128) % classes
+    began = time.process_time()
+    for _ in range(max(rows // 128, 1)):
+        x = x.detach().requires_grad_()
+        torch.autograd.grad(cross_entropy(network(x), goal), x)
+    bare = (time.process_time() - began) * rows / (max(rows // 128, 1) * 128)
+    share = float(record.converged.mean())
+    counts = {"classes": classes, "walks": len(record), "arrived": share, "passes of a row": rows}
+    return counts | {"seconds": whole, "with a given step": walked, "bare": bare, "ratio": walked / bare}
 
 
 def argparse_hidden() -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import sources
 import timing
+from class_claims import save
 from extrapolation import images_and_texts
 from more_classes import hwu64, ranks
 from threadpoolctl import threadpool_limits
@@ -28,7 +29,9 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder with images/ and text/", required=True)
     parser.add_argument("--draws", type=int, default=10)
     parser.add_argument("--seed", type=int, default=41)
+    parser.add_argument("-o", "--output", type=Path, help="JSON file of results")
     options = parser.parse_args()
+    found = []
     sources.quietly()
     threadpool_limits(1)
     print(timing.machine(), flush=True)
@@ -47,6 +50,23 @@ def main() -> None:
                 later = extrapolate(accuracy_curve(ranks("nearest mean", parts, chosen)), k)
                 rows.append((plan.half, wanted, taken, (later.high - later.low) / 2))
             table = np.array(rows)
+            low, middle, high = np.quantile(table[:, 3], [0.1, 0.5, 0.9])
+            found.append(
+                {
+                    "data": name,
+                    "pilot": pilot,
+                    "k": k,
+                    "promised": width,
+                    "draws": len(rows),
+                    "now": float(table[:, 0].mean()),
+                    "classes planned, median": float(np.median(table[:, 1])),
+                    "half after, median": float(middle),
+                    "half after, 10 %": float(low),
+                    "half after, 90 %": float(high),
+                    "kept": float((table[:, 3] <= width).mean()),
+                    "kept within a fifth": float((table[:, 3] <= 1.2 * width).mean()),
+                }
+            )
             print(
                 f"{name:9} {pilot:4} classes, k {k:5}: now ± {table[:, 0].mean():.3f}; ± {width:g} planned with "
                 f"{np.median(table[:, 1]):.0f} classes [{table[:, 1].min():.0f}, {table[:, 1].max():.0f}], taken "
@@ -54,6 +74,9 @@ def main() -> None:
                 f"[{table[:, 3].min():.3f}, {table[:, 3].max():.3f}]",
                 flush=True,
             )
+    timing.show(found, "planned and kept")
+    if options.output:
+        save(options.output, "plan", found)
 
 
 if __name__ == "__main__":

@@ -51,12 +51,6 @@ def every_chart(result):
     return {"histogram and confusion": result.plot(), "hardest": result.plot(kind="hardest", n=5)}
 
 
-@pytest.mark.parametrize("name", ["iris", "hundred"])
-def test_every_chart_is_valid_and_drawn(name, request):
-    for kind, chart in every_chart(request.getfixturevalue(name)).items():
-        assert texts_of(chart), kind
-
-
 def test_histogram_counts_every_row_once_in_its_place(digits):
     bars = rows_with(charts.complexity_histogram(digits), "from", "to", "rows")
     assert sum(bar["rows"] for bar in bars) == len(digits)

@@ -49,12 +49,6 @@ def every_chart(orientations, akin):
     }
 
 
-@pytest.mark.slow
-def test_every_chart_is_valid_and_drawn(three, akin):
-    for name, chart in (every_chart(three, akin) | {"plain": three[0].plugin.plot(), "kinship": akin.plot()}).items():
-        assert len(drawn(chart)) > 3000, name
-
-
 def test_bias_has_every_threshold_and_its_interval(three):
     rows = rows_with(charts.bias_chart(*three), "value", "threshold")
     assert len(rows) == 3 * 5

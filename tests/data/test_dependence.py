@@ -46,7 +46,7 @@ def test_rows_that_are_nearly_the_same(world):
     assert tie.apart.value < 0.65
     pd.testing.assert_frame_equal(results[0].to_frame(), results[1].to_frame())
     frame = results[0].to_frame()
-    assert set(frame["figure"]) == {"shuffled", "apart", "fall"}
+    assert set(frame["figure"]) - {"kinship"} == {"shuffled", "apart", "fall"}
     assert set(frame["name"][frame["verdict"] == "found"]) == {"near rows"}
 
 
@@ -92,11 +92,23 @@ def test_columns_that_tie_nothing_are_excluded_or_named():
     X = X.assign(job=rng.choice(list("abc"), 600), rare=rng.random(600) < 0.1, rooms=(2 * X["m1"]).round().astype(int))
     y = (X["m0"] + rng.normal(size=600) > 0).to_numpy()
     result = classay.dependence(X, y, order=False, near=False)
-    assert (result.tried, result.verdict, result.skipped) == (("job",), "no", ("rare",))
-    assert str(result).endswith("more often. Not tried, because one value has most of the rows: rare.")
+    assert (result.tried, result.verdict, list(result.skipped)) == (("job",), "no", ["rare"])
+    assert str(result).startswith("No sign that rows belong together. 1 candidate")
+    assert str(result).endswith("more often. Not tried: rare (one value has most rows).")
+    assert (result.largest("kinship").high < 0.03, result.largest("fall")) == (True, None)
+    assert "near rows" in classay.dependence(X[["job", "rooms"]], y, order=False).skipped
     few = classay.dependence(*(part[:25] for part in sites(1, 3)), order=False, near=False)
     assert few.verdict == "undecided"
     assert "cannot be decided for site (3 groups): a fall of up to " in str(few)
+
+
+def test_what_is_not_learned_says_nothing():
+    rng = np.random.default_rng(0)
+    result = classay.dependence(rng.normal(size=(120, 3)), rng.integers(2, size=120), order=False, columns=())
+    assert (result.verdict, "near rows (20 groups): predictions are hardly better" in str(result)) == (
+        "undecided",
+        True,
+    )
 
 
 def test_days_of_a_date():
@@ -130,15 +142,9 @@ def test_samples_keep_what_belongs_together():
 
 def test_nearest_rows_and_kin_by_hand():
     """On a line: pairs at 0, 10, 20, 30 of labels 0, 0, 1, 1, and each pair a group."""
-    points, codes, pairs = (
-        np.repeat([0, 10, 20, 30], 2)[:, None] + np.tile([0, 1], 4)[:, None],
-        [0, 1],
-        np.arange(8) // 2,
-    )
-    codes = np.repeat(codes, 4)
-    alone, together, kin = by_nearest(
-        points.astype(np.float32), np.arange(8), codes, None, pairs, [np.arange(8), pairs]
-    )
+    points = np.array([0, 1, 10, 11, 20, 21, 30, 31], dtype=np.float32)[:, None]
+    rows, codes = np.arange(8), np.repeat([0, 1], 4)
+    alone, together, kin = by_nearest(points, rows, codes, None, rows // 2, [rows, rows // 2])
     assert alone.tolist() == [1] * 8
     assert together.tolist() == [1, 1, 1, 0, 0, 1, 1, 1]
     assert kin == pytest.approx([2 / 3] * 8)  # the nearest of three is kin, one of three by chance

@@ -100,15 +100,6 @@ def test_names_like_the_target_need_less():
 
 
 @pytest.mark.slow
-def test_order_and_scale_of_columns_do_not_matter():
-    made = leak(1)
-    X = made["X"]
-    one, other = classay.leaks(X, made["y"]), classay.leaks((3 * X + 1)[X.columns[::-1]], made["y"])
-    skills = [{each.column: each.skill.value for each in result.columns} for result in (one, other)]
-    assert skills[0] == pytest.approx(skills[1])
-
-
-@pytest.mark.slow
 def test_very_many_columns():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(300, 150)))
@@ -117,6 +108,9 @@ def test_very_many_columns():
     result = classay.leaks(X, y)
     assert len(result.columns) == 100
     assert [each.column for each in result.found] == ["149"]
+    y = np.repeat(np.arange(130), np.where(np.arange(130) < 4, 60, 2))
+    classes = classay.leaks(pd.DataFrame(rng.normal(size=(y.size, 110))), y)
+    assert (classes.n_rows, len(classes.unread)) == (240 + 2 * 96, 10)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +165,10 @@ def test_a_leak_is_not_denied_where_other_columns_cannot_show_it(made, verdict):
     y[:9] = 1
     assert classay.leaks(made(X, y), y).verdict == verdict
     few = pd.DataFrame(np.random.default_rng(8).normal(size=(20, 4)))
-    assert classay.leaks(few, np.arange(20) % 2).verdict == "undecided"  # a skill of .75 is not excluded
+    one = np.arange(400) == 7
+    # A skill of .75 is not excluded; no class but one has ten rows, and of one row, even a copy is not learned.
+    for result in (classay.leaks(few, np.arange(20) % 2), classay.leaks(X.assign(copy=1.0 * one), one)):
+        assert (result.verdict, "rows are too few. A column alone may" in str(result)) == ("undecided", True)
 
 
 @pytest.mark.slow
@@ -182,5 +179,5 @@ def test_texts_that_were_not_looked_at_are_named():
     y = rng.integers(2, size=80)
     parts = classay.shift(X[:40].assign(b=0), X[40:].assign(b=0))
     for result in (classay.leaks(X, y), classay.dependence(X, y, near=False), parts):
-        assert "Texts were not looked at: said" in str(result)
+        assert "columns): said" in str(result)
     assert parts.copies.value == 0  # rows with other texts are not equal

@@ -188,6 +188,8 @@ def test_rows_of_a_group_count_as_one_known_row():
         grouped = classay.complexity(X, y, groups=np.arange(600) % groups).unlike_known(X + 100, 0.05)
         assert grouped.unusual == pytest.approx(1 / (groups + 1))
         assert (grouped.verdict, "10 known groups are too few" in str(grouped)) == (verdict, groups == 10)
+    alike = classay.complexity(X, y, groups=np.arange(600) % 100).unlike_known(X)
+    assert (alike.verdict, alike.share.high <= 0.1) == ("no", True)  # hardly more than false alarms are possible
 
 
 @pytest.mark.parametrize("distance", ["euclidean", "whitened_cosine"])

@@ -30,13 +30,6 @@ def test_a_column_that_differs_only_by_missing_values_is_named(kind):
     assert classay.shift(train, test).columns == ()
 
 
-def test_a_column_that_one_part_lacks_altogether_is_named():
-    rng = np.random.default_rng(4)
-    train, test = (pd.DataFrame(rng.normal(size=(200, 2)), columns=["a", "b"]) for _ in range(2))
-    assert [each.column for each in classay.shift(train, test.assign(b=np.nan)).columns] == ["b"]
-    assert classay.shift(train.assign(b=np.nan), test.assign(b=np.nan)).columns == ()
-
-
 def test_a_shifted_column_is_named():
     result = classay.shift(*parts(shifted_test(0)))
     assert result.unlike
@@ -110,7 +103,6 @@ def test_other_patients_are_no_shift_if_they_are_given():
     [
         (pd.DataFrame({"a": range(20)}), pd.DataFrame({"b": range(20)}), "different columns"),
         (np.ones((20, 2)), np.ones((5, 2)), "at least 10"),
-        (np.ones((20, 2)), np.ones((20, 3)), "different columns"),
     ],
 )
 def test_mistakes_are_refused(train, test, match):
@@ -119,9 +111,23 @@ def test_mistakes_are_refused(train, test, match):
 
 
 def test_few_values_show_nothing_and_exclude_nothing():
-    X = pd.DataFrame({"a": np.random.default_rng(1).normal(size=200), "b": np.nan})
+    a = np.random.default_rng(1).normal(size=200)
+    X = pd.DataFrame({"a": a, "b": np.nan, "c": [f"id {value:.6f}"[-6:] for value in a]})
     X.loc[[0, 1], "b"], X.loc[[100, 101], "b"] = 1.0, 2.0  # two against two: p = 1/3 at best
-    assert classay.shift(X[:100], X[100:]).verdict == "no"
+    result = classay.shift(X[:100].assign(d="v"), X[100:].assign(d="v"))
+    assert (result.verdict, result.unread) == ("no", ("b", "c"))
+    assert str(result).endswith("columns): b, c.")
     few = classay.shift(X[["a"]][:12], X[["a"]][12:24])
-    assert few.verdict == "undecided"
+    assert few.verdict == classay.shift(X[["b", "c"]][:100], X[["b", "c"]][100:]).verdict == "undecided"
     assert str(few).startswith("Too few rows")
+
+
+@pytest.mark.parametrize("levels", [1000, 4])
+def test_the_distance_that_would_be_seen_is_seen(levels):
+    """A share of the rows, a little more than that distance, goes from the one end to the other; or half of it."""
+    values = np.arange(400) / 400
+    train = pd.DataFrame({"a": (levels * values).astype(int)}).astype(int if levels > 4 else str)
+    visible = classay.shift(train, train).visible
+    for moved in (0.5, 1.1):
+        test = train["a"].where(values >= moved * visible, train["a"].to_numpy()[::-1])
+        assert bool(classay.shift(train, test.to_frame()).columns) == (moved > 1)

@@ -252,20 +252,6 @@ def test_a_learner_that_writes_into_its_input_harms_no_other_refit(learner):
 # What goes in and comes out
 
 
-def test_a_table_of_text_through_encoded():
-    frame = pd.DataFrame({"size": X[:, 2], "hue": np.where(X[:, 3] > 1, "dark", "light")})
-    frame.loc[::7, "size"] = np.nan
-    learner = classay.encoded(DecisionTreeClassifier(), frame)
-    labelings = record(learner, frame, NAMES, FEW, repeats=2, executor=2)
-    assert labelings.present.all()
-    assert not labelings.deterministic
-    for k, rows in enumerate(labelings.train_rows):
-        (seed,) = seeds.integers(0, "refit", k, 1, count=1)
-        fitted = clone(learner).set_params(learner__random_state=seed).fit(frame.iloc[rows], NAMES[rows])
-        answers = fitted.predict(frame.iloc[labelings.test_rows])
-        assert labelings.classes[labelings.labels[k, 1]].tolist() == answers.tolist()
-
-
 @pytest.mark.parametrize(
     ("labels", "classes"),
     [

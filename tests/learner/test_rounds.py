@@ -136,15 +136,3 @@ def test_few_training_rows_are_predicted_where_there_are_many():
     np.testing.assert_array_equal(few.record("tree").labels, whole.record("tree").labels)
     assert (few.record("tree").train_accuracy == 1).all()
     assert few.record("tree").about["own_points"] == 20
-
-
-def test_groups_stay_whole():
-    X, y = gaussians(240)
-    groups = np.arange(240) // 4
-    setup = setup_of(X, y, LEARNERS["tree"], groups=groups)
-    rounds = RecordRounds(setup, {"tree": DecisionTreeClassifier()}, 1)
-    rounds.grow(["tree"], 4)
-    made = rounds.record("tree")
-    for first, second in zip(made.train_rows[::2], made.train_rows[1::2]):
-        assert not set(groups[first]) & set(groups[second])
-        assert not set(groups[first]) & set(groups[made.test_rows])

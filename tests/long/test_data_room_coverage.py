@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import classay
@@ -130,17 +129,3 @@ def test_false_alarms_of_unlike_known(known, classes, columns, noise, distance, 
     print(f"{known} rows, {distance}: {np.mean(rates):.4f} flagged at {rate}; p < .05 in {small / runs:.3f}")
     assert np.mean(rates) <= rate + 3 * np.std(rates) / runs**0.5
     assert small <= 0.05 * runs + 3 * (0.05 * 0.95 * runs) ** 0.5
-
-
-def test_clean_tables_show_no_leak_no_tie_and_no_shift():
-    rng, runs, found = np.random.default_rng(3), 60, np.zeros(4)
-    for seed in range(runs):
-        X = pd.DataFrame(rng.normal(size=(300, 4)), columns=list("abcd"))
-        X["kind"], X["code"] = rng.choice(list("uvw"), 300), rng.integers(0, 60, 300)
-        y = np.where(X["a"] + rng.normal(size=300) > 0, "p", "q")
-        gaps = X.mask(rng.random(X.shape) < 0.1)
-        shifted = classay.shift(gaps[:150], gaps[150:], random_state=seed)
-        tied = classay.dependence(X, y, random_state=seed).found
-        found += [bool(tied), bool(classay.leaks(X, y, random_state=seed).found), shifted.unlike, bool(shifted.columns)]
-    print(f"of {runs} clean tables: ties, leaks, unlike, columns in {found}")
-    assert (found <= 1).all()

@@ -33,7 +33,10 @@ def draw(result: Any, **options: Any) -> alt.TopLevelMixin:
 def draw_kind(result: Any, kinds: Kinds, /, kind: str | None = None, **options: Any) -> alt.TopLevelMixin:
     """The chart of a kind (default: the first). Options that this kind does not take are refused."""
     kind = next(iter(kinds)) if kind is None else one_of(kind, "kind", kinds)
-    taken = {name: options_of(chart) for name, chart in kinds.items()}
+    taken = {
+        name: [option for option, one in signature(chart).parameters.items() if one.default is not Parameter.empty]
+        for name, chart in kinds.items()
+    }
     for name in options:
         if name not in taken[kind]:
             own = f"it has {', '.join(map(repr, taken[kind]))}" if taken[kind] else "it has none"
@@ -42,8 +45,3 @@ def draw_kind(result: Any, kinds: Kinds, /, kind: str | None = None, **options: 
             hint = nearest(name, ["kind", *taken[kind]])
             raise InputError(f"The chart {kind!r} has no option {name!r}; {own}.{elsewhere}{hint}")
     return kinds[kind](result, **options)
-
-
-def options_of(chart: Chart) -> list[str]:
-    """The names of the parameters that have a default."""
-    return [name for name, one in signature(chart).parameters.items() if one.default is not Parameter.empty]

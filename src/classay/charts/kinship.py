@@ -83,7 +83,9 @@ def kinship_map(kinship: Kinship, plugin: bool = False) -> alt.LayerChart:
         for name, label, (across, up) in zip(kinship.names, short, (kinship.coordinates - middle).tolist())
     ]
     panel = Panel(numbers(ends=(-reach, reach), field="x"), numbers(ends=(-reach, reach), field="y"), SIDE, SIDE)
-    length, corner = _round_below(reach / 2), -0.94 * reach
+    # The longest ruler of 1, 2 or 5 times a power of ten that is not longer than a quarter of the map.
+    power = 10.0 ** math.floor(math.log10(reach / 2))
+    length, corner = max(scale * power for scale in (1, 2, 5) if scale * power <= reach / 2), -0.94 * reach
     ruler = [{"x": corner, "to": corner + length, "y": corner, "text": f"{length:g}"}]
     area = [{"x": -reach, "to_x": reach, "y": -reach, "to_y": reach}]
     looks = {"size": 70, "color": theme.colour(short, legend), "shape": theme.shape(short, legend)}
@@ -101,12 +103,6 @@ def kinship_map(kinship: Kinship, plugin: bool = False) -> alt.LayerChart:
         f"Only distances matter, not directions; this plane preserves {kept} of their variation. "
         f"The bar: a Jensen–Shannon distance of {length:g}.{PLAIN if plugin else ''}",
     )
-
-
-def _round_below(length: float) -> float:
-    """The largest of 1, 2 or 5 times a power of ten that is not longer."""
-    power = 10.0 ** math.floor(math.log10(length))
-    return max(scale * power for scale in (1, 2, 5) if scale * power <= length)
 
 
 def kinship_dendrogram(kinship: Kinship, plugin: bool = False) -> alt.LayerChart:

@@ -91,7 +91,6 @@ def _titles(preferences: Sequence[Preference]) -> tuple[str, str]:
 
 
 def _asked(name: str, each: Preference) -> list[Row]:
-    """One row for each p evaluated."""
     rows: Any = each.evaluations.itertuples(index=False)
     about = {"label": name, "learner": printable(each.learner)}
     return [

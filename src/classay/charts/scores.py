@@ -17,7 +17,7 @@ from ..learner.scores.score_variance import ScoreVariance
 from .kinds import Kinds
 from .style import theme
 from .style.panel import DASHED, Panel, numbers
-from .style.parts import by_name, figures_chart, heat_map, histogram, line_with_band, written
+from .style.parts import by_name, figures_chart, heat_map, histogram_from_zero, line_with_band, written
 from .style.theme import Row, cut, estimate_text, figure, interval
 
 SIZE = 320, 30
@@ -257,14 +257,9 @@ def variance_figures(variance: ScoreVariance) -> alt.LayerChart:
 def variance_histogram(variance: ScoreVariance) -> alt.LayerChart:
     """Draw how far the scores of rows move over refits."""
     spread = np.sqrt(np.maximum(variance.per_point["total"].to_numpy(dtype=float), 0.0))
-    most = float(np.quantile(spread, 0.99)) or 1.0
-    return histogram(
-        spread,
-        (0.0, most * 1.05),
-        f"standard deviation of the score over refits{_scale(variance)}",
-        float(spread.mean()),
-        "How far a row's score moves",
-        "The last bar includes all that move further.",
+    unit = f"standard deviation of the score over refits{_scale(variance)}"
+    return histogram_from_zero(
+        spread, unit, "How far a row's score moves", "The last bar includes all that move further."
     )
 
 

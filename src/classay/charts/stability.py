@@ -15,7 +15,7 @@ from ..learner.stability.stability import RegressionStability, Stability, Stabil
 from .kinds import Kinds
 from .style import placement, theme
 from .style.panel import Panel, numbers
-from .style.parts import figures_chart, histogram
+from .style.parts import figures_chart, histogram, histogram_from_zero
 from .style.plane import Table, cells, chosen, grid, limits, outline_layers, outlines, ranges
 from .style.theme import Row, cut, estimate_text, figure, interval, labels, printable, within
 
@@ -86,15 +86,9 @@ def regression_figures(stability: RegressionStability) -> alt.LayerChart:
 
 def spread_histogram(stability: RegressionStability) -> alt.LayerChart:
     """Draw how much predictions vary over subsets, in units of the target."""
-    most = float(np.quantile(stability.spread, 0.99)) or 1.0
-    return histogram(
-        stability.spread,
-        (0.0, most * 1.05),
-        "standard deviation of predictions over subsets",
-        float(stability.spread.mean()),
-        "How much predictions vary at a point",
-        "In units of the target; the last bar includes all that vary more.",
-    )
+    unit, title = "standard deviation of predictions over subsets", "How much predictions vary at a point"
+    how = "In units of the target; the last bar includes all that vary more."
+    return histogram_from_zero(stability.spread, unit, title, how)
 
 
 # Several learners by accuracy and stability, each with both intervals.

@@ -147,11 +147,7 @@ def _words(words: list[str], title: str, **axis: Any) -> Axis:
 
 
 def logarithmic(values: tuple[Any, ...]) -> bool:
-    """Whether values are spaced over decades by ratios rather than by differences.
-
-    >>> logarithmic((0.1, 1, 10, 100)), logarithmic(tuple(range(1, 201, 5)))
-    (True, False)
-    """
+    """Whether values are spaced over decades by ratios rather than by differences."""
     ordered = np.sort(np.array(values, dtype=float))
     if ordered.size < 3 or ordered[0] <= 0 or ordered[-1] / ordered[0] < 20:
         return False

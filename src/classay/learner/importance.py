@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from scipy import stats
 
 from .. import expect, seeds
 from ..arrays import Floats, Ints
@@ -56,10 +57,7 @@ class Importance(Result, unit="rise of the Brier score if the column is shuffled
     @property
     def ranks(self) -> Ints:
         """The rank of each column in each refit; 1 is the most important."""
-        order = np.argsort(-self.per_refit, axis=1, kind="stable")
-        ranks = np.empty_like(order)
-        np.put_along_axis(ranks, order, np.arange(1, len(self.columns) + 1)[None, :], axis=1)
-        return ranks
+        return np.asarray(stats.rankdata(-self.per_refit, "ordinal", axis=1))
 
     def summary(self) -> dict[str, Estimate]:
         """The leading columns: mean, lowest and highest over refits."""

@@ -114,34 +114,20 @@ def record(
     ((20, 1, 30), True)
 
     """
-    samples = None
+    rows = {"groups": groups, "time": time, "sample_weight": sample_weight, "X_test": X_test, "y_test": y_test}
+    samples, share = None, 0.2 if test_size is None else test_size
     if source is not None:
-        others = {"X": X, "y": y, "groups": groups, "time": time, "sample_weight": sample_weight}
-        expect_alone("source", others | {"X_test": X_test, "y_test": y_test})
-        X, y, X_test, y_test, samples = fresh_samples(source, scheme, test_size, random_state)
-        test_size = 0.5  # the test part is given
+        both = [name for name, given in {"X": X, "y": y, **rows}.items() if given is not None]
+        if both:
+            raise expect.InputError(
+                f"`source` and `{both[0]}` are both given; a source draws rows and labels itself. Pass one."
+            )
+        X, y, rows["X_test"], rows["y_test"], samples = fresh_samples(source, scheme, test_size, random_state)
+        share = 0.5  # the test part is given
     elif X is None or y is None:
         raise expect.InputError("`X` or `y` is missing: pass rows and labels, or a `source` that draws them.")
-    setup = prepare(
-        learner,
-        X,
-        y,
-        scheme,
-        repeats,
-        0.2 if test_size is None else test_size,
-        probes,
-        random_state,
-        time_limit,
-        n_probes,
-        groups=groups,
-        time=time,
-        sample_weight=sample_weight,
-        X_test=X_test,
-        y_test=y_test,
-        two_fold=True,
-        scores=scores,
-        samples=samples,
-    )
+    options: dict[str, Any] = {**rows, "two_fold": True, "scores": scores, "samples": samples}
+    setup = prepare(learner, X, y, scheme, repeats, share, probes, random_state, time_limit, n_probes, **options)
     made = recorded(setup, name, executor, store, progress)
     if scores is True and isinstance(made, Labelings) and made.scores is None and made.full_scores is None:
         raise expect.InputError(
@@ -229,15 +215,6 @@ def fresh_samples(
         *_drawn(source, tested, seeds.generator(seed, "sample to test")),
         [Sample(place, np.arange(place * size, (place + 1) * size)) for place in range(scheme.n)],
     )
-
-
-def expect_alone(name: str, others: dict[str, Any]) -> None:
-    """Refuse what cannot be given together with a source."""
-    both = [other for other, value in others.items() if value is not None]
-    if both:
-        raise expect.InputError(
-            f"`{name}` and `{both[0]}` are both given; a source draws rows and labels itself. Pass one."
-        )
 
 
 def _drawn(source: Any, rows: int, generator: np.random.Generator) -> tuple[Any, Any]:

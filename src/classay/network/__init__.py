@@ -5,3 +5,7 @@ inputs that the network takes for members of each class), `quality` (every measu
 the ranking of several networks). `cosines` is the geometry that the last two share. Torch is imported inside functions,
 so that importing this package does not load it.
 """
+
+from .quality.rows_to_label import RowsToLabel, rows_to_label
+
+__all__ = ["RowsToLabel", "rows_to_label"]

@@ -157,3 +157,7 @@ def test_a_plan_needs_fewer_classes_with_more_rows_or_less_precision():
         assert "is reached" in str(rough)
     with pytest.raises(InputError, match="width"):
         curve.plan(40, 2)
+    # Nothing varies, or two classes say nothing about others: no number of rows was looked at.
+    for scores in (np.eye(40)[y], -np.eye(40)[y], rng.normal(size=(160, 2))):
+        with pytest.raises(InputError, match="at least 5 classes, some predictions right"):
+            classay.accuracy_curve(scores, y % scores.shape[1]).plan(100)

@@ -264,6 +264,9 @@ def test_drifting_noise_is_no_information_across_blocks():
     assert "Folds are blocks" in str(auto)
     assert "alike" not in str(random)
     assert "alike" in str(classay.identify(x, y, test_size=60))
+    # One column of each drifts among many that do not.
+    hidden = [np.column_stack([walk[:, 0], rng.normal(size=(300, 19))]) for walk in (x, y)]
+    assert neighbours_alike(trials_of(*hidden))
 
 
 def test_rows_in_no_order_keep_their_folds():

@@ -148,14 +148,6 @@ def test_rounding_errors_decide_nothing(offset):
     assert (last["kept"], last["p_value"], last["new_nearer"], last["old_nearer"]) == ("old", 1.0, 0, 0)
 
 
-def test_a_strict_level_needs_more_rows():
-    kept = {}
-    for alpha in (0.2, 1e-12):
-        memory = MemorizingClassifier(tree(), alpha=alpha).fit(*batch(0))
-        kept[alpha] = memory.partial_fit(*batch(1, concept=1, n=40)).history_["kept"].iloc[-1]
-    assert kept == {0.2: "new", 1e-12: "old"}
-
-
 def test_new_concepts_are_judged_on_rows_that_they_have_not_seen():
     # Labels at random: one neighbour is always right on its own row, and half of the time on others.
     rng = np.random.default_rng(0)

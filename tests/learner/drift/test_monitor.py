@@ -22,8 +22,6 @@ from classay.intervals import Estimate
 from classay.learner.drift.calibration import (
     Calibration,
     Target,
-    _blocks_of_groups,
-    _pairs,
     draws_needed,
     fewest_draws,
     p_value,
@@ -107,13 +105,6 @@ def test_too_few_blocks_give_no_alarm():
     assert (enough.verdict, enough.notes) == ("nothing shown", ())
 
 
-@pytest.mark.parametrize("number", [2, 5, 6])
-def test_pairs_are_each_pair_once(number):
-    answers = np.random.default_rng(0).integers(2, size=(number, 40))
-    expected = [(answers[i] == answers[j]).mean() for i in range(number) for j in range(i)]
-    np.testing.assert_allclose(np.sort(_pairs(answers)), np.sort(expected))
-
-
 def test_the_joint_p_value_by_hand():
     """Standard scores by rank, quality twice, and below all blocks by how far below it is, over their deviation."""
     agreement, quality = np.array([0.7, 0.8, 0.9]), np.array([-0.1, -0.4, -0.1])  # of numbers: minus errors
@@ -143,6 +134,7 @@ def test_a_reference_without_errors_does_not_make_one_error_unusual(wrong, expec
 def test_few_blocks_are_worth_less():
     """Blocks of a reference that is three batches long vary less around its mean than batches do."""
     assert [CLASSES.worth(blocks) for blocks in (3, 4, 5, 8.5)] == pytest.approx([1, 3, 5, 8.5])
+    assert NUMBERS.worth(5.0) == pytest.approx(2)
     # The worth fell from 5 to 1.98 between batches of 100 and of 101 rows, and p rose from .035 to .053.
     values = np.arange(1, 300) / 300
     ps = [p_value(values, 0.02, CLASSES.worth(500 / size)) for size in (100, 101)]
@@ -160,15 +152,6 @@ def test_chance_and_cap_of_numbers_by_hand():
     assert NUMBERS.cap([exact, rough], [np.zeros(60), np.zeros(40)]) == pytest.approx(3 * 0.8)
     assert NUMBERS.cap([exact], [np.zeros(60)]) == math.inf
     assert Target(None, 1e-13, 1e-12).cap([1e-13 * rough], [np.zeros(40)]) == pytest.approx(6e-13)
-
-
-def test_blocks_of_whole_groups():
-    rng = np.random.default_rng(0)
-    groups = rng.permutation(np.repeat(np.arange(40), rng.integers(1, 9, 40)))
-    block = _blocks_of_groups(groups, 25, np.random.default_rng(1))
-    assert all(len(set(block[groups == group])) == 1 for group in range(40))
-    sizes = np.bincount(block)[:-1]
-    assert np.abs(sizes - 25).max() <= 9
 
 
 def test_rows_that_come_in_groups_agree_less_by_chance():

@@ -131,13 +131,6 @@ def mine(generator, n):
     return pd.DataFrame({"real": generator.normal(size=n), "whole": 1, "hue": "red"})
 
 
-def test_probes_do_not_change_the_refits():
-    X, y = MIXED[["real", "whole"]], (MIXED.real > 10).astype(int)
-    without = record(DecisionTreeClassifier(), X, y, HalfSplits(3), 2, executor=1)
-    probed = record(DecisionTreeClassifier(), X, y, HalfSplits(3), 2, probes="uniform", n_probes=50, executor=1)
-    np.testing.assert_array_equal(without.labels, probed.labels)
-
-
 def test_what_cannot_be_kept_is_said():
     X, y = sparse.random_array((200, 5), density=0.5, rng=0).tocsr(), np.arange(200) % 2
     labelings = record(LogisticRegression(), X, y, HalfSplits(2), 1, probes="data", executor=1)

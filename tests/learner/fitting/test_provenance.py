@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from rough_learners import Centroids, Duck, Tallied
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.linear_model import LogisticRegression
@@ -214,7 +215,7 @@ def written(tmp_path, source, name):
     return module
 
 
-@pytest.mark.parametrize("what", ["class", "function"])
+@pytest.mark.parametrize("what", ["class", "base class", "function", "inner function", "constant"])
 def test_another_source_is_another_address(what, tmp_path, monkeypatch):
     keys = []
     for version in (1, 2):
@@ -222,15 +223,26 @@ def test_another_source_is_another_address(what, tmp_path, monkeypatch):
         folder.mkdir()
         source = (
             "from sklearn.naive_bayes import GaussianNB\n"
-            f"class Mine(GaussianNB):\n    level = {version}\n"
-            f"def clean(rows):\n    return rows + {version}\n"
+            f"class Mine(GaussianNB):\n    level = {version if what in ('class', 'base class') else 0}\n"
+            f"LEVEL = {version if what == 'constant' else 0}\n"
+            f"def inner(rows):\n    return rows + {version if what == 'inner function' else 0} + LEVEL\n"
+            f"def clean(rows):\n    return inner(rows) + {version if what == 'function' else 0}\n"
+            "class Child(Mine):\n    def fit(self, X, y):\n        return super().fit(clean(X), y)\n"
         )
         module = written(folder, source, "a_module_of_mine")
         monkeypatch.setitem(sys.modules, "a_module_of_mine", module)
-        learner = module.Mine() if what == "class" else make_pipeline(FunctionTransformer(module.clean), GaussianNB())
+        learner = {
+            "class": module.Mine,
+            "function": lambda: make_pipeline(FunctionTransformer(module.clean), GaussianNB()),  # noqa: B023
+        }.get(what, module.Child)()
         keys.append(key(learner))
         assert key(learner) == keys[-1]
     assert keys[0] != keys[1]
+
+
+def test_what_transformers_give_is_in_the_address():
+    learner = make_pipeline(FunctionTransformer(), GaussianNB())
+    assert key(learner) != key(clone(learner).set_output(transform="pandas"))
 
 
 def test_a_class_whose_module_is_gone_can_be_recorded_but_not_stored():

@@ -1,17 +1,18 @@
-"""How rows are split and subsets drawn: by class, by position, and refused before any fit."""
+"""How rows are split and samples drawn: by class, by position, in whole groups, in time, and refused before any fit."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rough_learners import Tallied, fits
+from sklearn.datasets import make_classification
 from sklearn.naive_bayes import GaussianNB
 
 import classay
-from classay import HalfSplits, InputError, Subsets, record
+from classay import HalfSplits, InputError, Retrain, Subsets, record
 from classay.learner.fitting import schemes
 from classay.learner.fitting.schemes import AS_DRAWN, COMPLETED, REDRAWN
-from classay.splits import split_by_share
+from classay.splits import per_row, split_by_share
 
 
 def codes_of(*counts, seed=0):
@@ -62,12 +63,6 @@ def test_a_split_says_which_classes_cannot_be_tested():
     assert again.code in ("subsets-redrawn", "subsets-completed")
     assert note == "2 of 3 classes have no row in the test part: too few rows."
     assert (note.code, note.numbers) == ("classes-not-tested", {"count": 2, "classes": 3})
-
-
-def test_a_split_depends_on_the_seed_and_on_nothing_else():
-    codes = codes_of(40, 30)
-    np.testing.assert_array_equal(split_by_share(codes, 0.3, 5)[1], split_by_share(codes, 0.3, 5)[1])
-    assert (split_by_share(codes, 0.3, 5)[1] != split_by_share(codes, 0.3, 6)[1]).any()
 
 
 @pytest.mark.parametrize(
@@ -253,3 +248,153 @@ def test_a_subset_smaller_than_the_number_of_classes_is_refused_before_any_fit(s
     with pytest.raises(InputError, match=r"would have 3 rows \(.* of 20 training rows\) for 5 classes.*larger subset"):
         record(Tallied(tmp_path / "fits"), X, y, Subsets(5, size), executor=1)
     assert fits(tmp_path / "fits") == 0
+
+
+# Whole groups in subsets and halves
+
+
+@st.composite
+def grouped(draw):
+    sizes = draw(st.lists(st.integers(1, 9), min_size=6, max_size=25))
+    groups = np.repeat(np.arange(len(sizes)), sizes)
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    codes = rng.integers(2, size=groups.size)
+    for code in (0, 1):  # each class in two groups
+        codes[np.searchsorted(groups, [code, code + 2])] = code
+    return codes, groups
+
+
+def whole(rows, groups):
+    """Whether rows are those of whole groups, each group a number of times."""
+    times = np.bincount(rows, minlength=groups.size)
+    return all(len(set(times[groups == group])) == 1 for group in np.unique(groups))
+
+
+@given(data=grouped(), size=st.floats(0.2, 0.9), replace=st.booleans(), seed=st.integers(0, 2**40))
+def test_subsets_are_whole_groups(data, size, replace, seed):
+    codes, groups = data
+    rows = per_row(groups, rows=codes.size)
+    scheme = Subsets(3, size, replace)
+    if scheme.rows(codes.size) < 2:
+        return
+    scheme.check(codes, rows)
+    for drawn, added in scheme.draw(codes, seed, rows):
+        assert whole(drawn, groups)
+        assert set(codes[drawn]) == {0, 1}
+        assert replace or drawn.size == np.unique(drawn).size or added == COMPLETED
+        # Within half a group of the wanted number, unless a class was missing.
+        assert added == COMPLETED or abs(drawn.size - scheme.rows(codes.size)) <= 5 or drawn.size < 10
+
+
+@given(data=grouped(), by_class=st.booleans(), seed=st.integers(0, 2**40))
+def test_no_group_is_in_both_halves(data, by_class, seed):
+    codes, groups = data
+    rows = per_row(groups, rows=codes.size)
+    scheme = HalfSplits(3, stratify=by_class)
+    try:
+        scheme.check(codes, rows)
+    except InputError:
+        assert by_class
+        return
+    halves = [drawn for drawn, _ in scheme.draw(codes, seed, rows)]
+    for one, other in zip(halves[::2], halves[1::2]):
+        assert not set(groups[one]) & set(groups[other])
+        assert sorted([*one, *other]) == list(range(codes.size))
+        assert min(one.size, other.size) > 0
+
+
+@given(data=grouped(), by_class=st.booleans(), seed=st.integers(0, 2**40))
+def test_smaller_halves_are_parts_of_them(data, by_class, seed):
+    codes, groups = data
+    rows = per_row(groups, rows=codes.size)
+    halves = [drawn for drawn, _ in HalfSplits(3, 0.25, by_class).draw(codes, seed, rows)]
+    for one, other in zip(halves[::2], halves[1::2]):
+        assert not set(groups[one]) & set(groups[other])
+        assert whole(one, groups)
+        assert whole(other, groups)
+
+
+def test_the_first_subsets_do_not_depend_on_how_many_there_are():
+    groups, codes = np.repeat(np.arange(20), 3), np.repeat(np.arange(20), 3) % 2
+    rows = per_row(groups, rows=60)
+    for few, many in ((Subsets(2), Subsets(5)), (HalfSplits(1), HalfSplits(4))):
+        first = [drawn.tolist() for drawn, _ in few.draw(codes, 3, rows)]
+        assert first == [drawn.tolist() for drawn, _ in many.draw(codes, 3, rows)][: len(first)]
+
+
+def test_subsets_have_about_the_wanted_rows():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(100), rng.integers(1, 12, 100))
+    codes = rng.integers(2, size=groups.size)
+    for replace in (True, False):
+        sizes = [drawn.size for drawn, _ in Subsets(50, 0.3, replace).draw(codes, 0, per_row(groups, rows=codes.size))]
+        assert np.abs(np.array(sizes) - 0.3 * codes.size).max() <= 6
+    with_twins = [drawn for drawn, _ in Subsets(20, 1.0).draw(codes, 0, per_row(groups, rows=codes.size))]
+    kept = np.mean([np.unique(groups[drawn]).size / 100 for drawn in with_twins])
+    assert kept == pytest.approx(1 - np.exp(-1), abs=0.05)  # a bootstrap of groups
+
+
+def test_a_class_of_one_group_cannot_be_in_both_halves():
+    groups = np.repeat(np.arange(8), 4)
+    codes = np.where(groups == 0, 2, groups % 2)
+    with pytest.raises(InputError, match="1 classes have training rows in only one group"):
+        HalfSplits(2, stratify=True).check(codes, per_row(groups, rows=32))
+    HalfSplits(2).check(codes, per_row(groups, rows=32))
+    halves = [codes[rows] for rows, _ in HalfSplits(2).draw(codes, 0, per_row(groups, rows=32))]
+    assert [2 in half for half in halves].count(True) == 2  # in one half of each split, and nothing is put in
+    drawn = list(Subsets(6, 0.2).draw(codes, 0, per_row(groups, rows=32)))
+    assert all(2 in codes[rows] for rows, _ in drawn)
+    assert any(added == COMPLETED for _, added in drawn)
+
+
+# Samples of a retraining: what they share, in time, with groups, and what is refused
+
+
+X, Y = make_classification(500, random_state=0)
+
+
+def rows_of(labelings):
+    return [set(each.tolist()) for each in labelings.train_rows]
+
+
+@pytest.mark.parametrize("replaced", [0.05, 0.1, 0.3])
+def test_two_samples_share_the_rest_of_their_rows(replaced):
+    samples = rows_of(record(GaussianNB(), X, Y, Retrain(10, replaced), executor=1))
+    assert {len(each) for each in samples} == {round((1 - replaced) * 400)}
+    shared = [len(a & b) / len(a) for place, a in enumerate(samples) for b in samples[:place]]
+    assert np.mean(shared) == pytest.approx(1 - replaced, abs=0.01)
+
+
+def test_with_time_the_oldest_rows_make_room_for_newer_ones():
+    time = np.random.default_rng(0).permutation(500)
+    labelings = record(GaussianNB(), X, Y, Retrain(6), executor=1, time=time)
+    windows = [np.sort(time[each]) for each in labelings.train_rows]
+    size = int(400 / 1.2)
+    assert all(window.size == size and np.ptp(window) == size - 1 for window in windows)
+    lag = Retrain(6).lag
+    assert lag == 3
+    for before, after in zip(windows, windows[lag:]):
+        assert len(np.setdiff1d(after, before)) == pytest.approx(0.1 * size, abs=1.5)
+    assert windows[-1].max() < 400
+    assert windows[0].min() == 0
+
+
+def test_with_groups_whole_groups_are_drawn():
+    groups = np.arange(500) // 10
+    labelings = record(GaussianNB(), X, Y, Retrain(4), executor=1, groups=groups)
+    for each in labelings.train_rows:
+        assert all((np.bincount(groups[each])[np.unique(groups[each])] == 10).tolist())
+
+
+def test_what_is_refused():
+    with pytest.raises(InputError, match=r"`Retrain\(n\)` is 1"):
+        Retrain(1)
+    with pytest.raises(InputError, match=r"`Retrain\(replaced\)` is 1.5"):
+        Retrain(5, 1.5)
+    with pytest.raises(InputError, match="would replace 0 of"):
+        Retrain(5, 0.001).check(np.arange(50) % 2)
+    codes = np.repeat([0, 1], 50)
+    with pytest.raises(InputError, match="windows in time have rows of one class only"):
+        Retrain(5, 0.9).check(codes, per_row(time=np.arange(100), rows=100))
+    with pytest.raises(InputError, match=r"expected Subsets\(...\), HalfSplits\(...\), Retrain\(...\)"):
+        record(GaussianNB(), X, Y, "retrain")

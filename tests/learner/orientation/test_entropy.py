@@ -144,17 +144,6 @@ labels_and_holdouts = st.tuples(st.integers(2, 5), st.integers(1, 4), st.integer
 
 
 @given(labels_and_holdouts)
-def test_equal_numbers_mean_equal_labels(drawn):
-    labels, holdouts = drawn
-    numbers = number_labelings(labels, holdouts, 3)
-    for holdout, row in zip(holdouts, numbers):
-        seen = [tuple(answer[holdout]) for answer in labels.reshape(-1, labels.shape[-1])]
-        for i, a in enumerate(seen):
-            for j, b in enumerate(seen):
-                assert (row.ravel()[i] == row.ravel()[j]) == (a == b)
-
-
-@given(labels_and_holdouts)
 def test_counts_agree_with_counting_by_hand(drawn):
     labels, holdouts = drawn
     n_subsets, n_refits, _ = labels.shape

@@ -39,8 +39,8 @@ def by_name(record: Labelings) -> dict[tuple[str, str, str], str]:
 
 
 def test_a_long_table_in_any_order():
-    record = Labelings.from_frame(long_table(), **ROLES)
-    assert record.labels.shape == (2, 2, 3)
+    record = Labelings.from_frame(long_table(), **ROLES, name="prompts")
+    assert (record.name, record.labels.shape) == ("prompts", (2, 2, 3))
     assert by_name(record)["long", "1", "b"] == "yes"
     assert by_name(record)["short", "1", "b"] == "no"
     truth = dict(zip(record.about["items"], record.classes[record.truth]))
@@ -208,7 +208,3 @@ def test_what_is_no_table():
     uneven = pd.DataFrame({"run": [1, 1, 2], "y": [0, 1, 0], "pred": [0, 1, 0]})
     with pytest.raises(InputError, match="between 1 and 2 rows"):
         Labelings.from_frame(uneven, truth="y", run="run")
-
-
-def test_a_record_has_the_name_that_is_given():
-    assert Labelings.from_frame(long_table(), **ROLES, name="prompts").name == "prompts"

@@ -25,11 +25,12 @@ from classay import HalfSplits, InputError, Predictions, Subsets, record, stabil
 from classay.learner.stability.agreement import concordance, spread
 
 X, Y = load_diabetes(return_X_y=True)
+SETTINGS = {"repeats": 2, "probes": "uniform", "n_probes": 100}
 
 
 @pytest.fixture(scope="module")
 def forest():
-    return record(RandomForestRegressor(5), X, Y, HalfSplits(4), repeats=2, probes="uniform", n_probes=100, executor=1)
+    return record(RandomForestRegressor(5), X, Y, HalfSplits(4), **SETTINGS, executor=1)
 
 
 def test_the_record_of_a_regressor(forest):
@@ -54,16 +55,7 @@ def test_refits_are_those_of_the_learner_itself(forest):
 
 
 def test_the_same_bits_and_the_same_file(forest, tmp_path):
-    again = record(
-        RandomForestRegressor(5),
-        X,
-        Y,
-        HalfSplits(4),
-        repeats=2,
-        probes="uniform",
-        n_probes=100,
-        executor=ThreadPoolExecutor(2),
-    )
+    again = record(RandomForestRegressor(5), X, Y, HalfSplits(4), **SETTINGS, executor=ThreadPoolExecutor(2))
     np.testing.assert_array_equal(again.values, forest.values)
     loaded = classay.load(forest.save(tmp_path / "record"))
     assert isinstance(loaded, Predictions)
@@ -110,19 +102,6 @@ def test_a_constant_regressor():
     mean = stability(record(DummyRegressor(), X, Y, HalfSplits(4), 1, executor=1))
     assert mean.concordance.value < 0.1
     assert mean.r2.value < 0.05
-
-
-def lin(a, b):
-    return 2 * np.cov(a, b, bias=True)[0, 1] / (a.var() + b.var() + (a.mean() - b.mean()) ** 2)
-
-
-def test_one_pair_is_lins_coefficient():
-    a, b = np.random.default_rng(0).normal(size=(2, 50))
-    b = a + 0.3 * b + 0.5
-    assert concordance(np.array([[a], [b]]), halves=True)[0] == pytest.approx(lin(a, b))
-    assert concordance(np.array([[a], [b]]), halves=False)[0] == pytest.approx(lin(a, b))
-    assert concordance(np.array([[a], [a]]), halves=True)[0] == pytest.approx(1)
-    assert concordance(np.array([[a], [-a]]), halves=True)[0] < 0
 
 
 @settings(max_examples=40)

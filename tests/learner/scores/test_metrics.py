@@ -15,9 +15,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import classay
 from classay import Folds, InputError, Labelings, Subsets, metrics, record
-from classay.learner.scores.reliability import bin_edges, bin_of, calibration_figures
+from classay.learner.scores.curves import bin_edges, bin_of, calibration_figures
 from classay.learner.scores.scorers import count_figures, count_slope, scorer_names
 
 
@@ -96,16 +95,6 @@ def test_spread_over_refits_is_that_of_the_raw_values():
     spread = m.refit_spread["roc_auc"]
     np.testing.assert_allclose(spread.sd, raw.std(ddof=1))
     np.testing.assert_allclose([spread.low, spread.high], np.quantile(raw, [0.05, 0.95]))
-
-
-@pytest.mark.slow
-def test_names_of_classes_do_not_change_the_figures():
-    one, two = planted(), planted()
-    renamed = Labelings.from_arrays(
-        np.array(["x", "y"])[two.labels], np.array(["x", "y"])[two.truth], scores=two.scores.values
-    )
-    for name, value in metrics(one).estimates.items():
-        assert metrics(renamed).estimates[name.replace("[a]", "[x]").replace("[b]", "[y]")] == value
 
 
 def test_the_confusion_matrix_by_hand():
@@ -271,12 +260,6 @@ def test_many_classes_have_what_a_compact_record_has():
     assert "ece" in m.estimates
     assert "more than 20 classes" in m.skipped["roc_auc"]
     assert len(m.confusion) == 24 * 24
-
-
-def test_the_same_record_gives_the_same_bits():
-    labelings = planted()
-    assert metrics(labelings).to_dict() == metrics(labelings).to_dict()
-    assert classay.metrics is metrics
 
 
 @pytest.mark.parametrize("name", ["balanced_accuracy", "f1", "matthews"])

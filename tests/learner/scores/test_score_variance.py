@@ -140,16 +140,6 @@ def test_moved_has_its_closed_form():
     assert v.moved(0.1, same_sample=True).value == pytest.approx(seed_alone, abs=0.01)
 
 
-@pytest.mark.parametrize("subsets", [2, 3, 4, 7])
-def test_pairs_of_all_subsets(subsets):
-    labels = np.random.default_rng(subsets).integers(3, size=(subsets, 1, 20))
-    tables = pair_tables(labels, unequal, paired=False)
-    pairs = list(itertools.combinations(range(subsets), 2))
-    expected = np.mean([labels[a, 0] != labels[b, 0] for a, b in pairs], axis=0)
-    np.testing.assert_allclose(tables.per_point, expected)
-    assert tables.within.shape == (0, 20)
-
-
 def test_pairs_of_halves_and_of_refits():
     labels = np.random.default_rng(0).integers(2, size=(4, 3, 20))
     tables = pair_tables(labels, unequal, paired=True)

@@ -88,17 +88,6 @@ def cloud(seed, n=120):
     return X, (X[:, 0] + rng.normal(size=n) > 0).astype(int)
 
 
-def test_both_intervals_are_named():
-    X, y = cloud(0)
-    found = stability(record(GaussianNB(), X, y, HalfSplits(8), 1, probes="uniform", n_probes=200, executor=1))
-    assert found.stability.kind == found.kappa.kind == "of these rows, over subsets and points"
-    assert found.stability_new_data.kind == "of data like these, over data sets and points"
-    assert found.accuracy.kind == "of these training rows, over subsets and points"
-    frame = found.to_frame().set_index("figure")
-    assert frame.loc["stability new data", "kind"] == found.stability_new_data.kind
-    assert found.to_dict()["stability_new_data"]["low"] == found.stability_new_data.low
-
-
 @pytest.mark.parametrize("grouped", [False, True])
 @pytest.mark.parametrize("settings", [{}, {"test_size": 0, "probes": "data", "n_probes": 60}])
 def test_intervals_for_other_data_are_over_groups_if_there_are_some(settings, grouped):

@@ -1,3 +1,4 @@
+import itertools
 import math
 from dataclasses import replace
 
@@ -5,7 +6,6 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.tree import DecisionTreeClassifier
 
 import classay
 from classay import InputError, Labelings
@@ -36,48 +36,22 @@ def test_accuracy_and_differences_by_hand():
     assert found.error[2] == 0
 
 
-def test_stability_by_hand():
-    # Point 0: subsets say 0, 0, 1: one of three pairs agrees. Point 1: all agree.
-    record = Labelings.from_arrays([[[0, 1]], [[0, 1]], [[1, 1]]], [0, 0], classes=[0, 1])
-    table = utility_table(record, {"stability": 1.0})
-    assert table.mean(axis=0) == pytest.approx([1 / 3, 1])
-    assert utility_table(record, {"accuracy": 1, "stability": 0.5}).mean() == pytest.approx(1 / 3 + 0.5 * 2 / 3)
-
-
-def test_stability_is_that_of_the_measure():
-    X, y = load_breast_cancer(return_X_y=True)
-    w = classay.sweep(DecisionTreeClassifier(), X, y, "max_depth", [1, 4], classay.Subsets(8), 2, executor=1)
-    found = w.compare({"stability": 1})
-    for value, record in w.records.items():
-        labels = record.complete()
-        agreement = [
-            (labels[k, r] == labels[m, s]).mean()
-            for k in range(8)
-            for m in range(8)
-            if k != m
-            for r in range(2)
-            for s in range(2)
-        ]
-        assert found.utility[value].value == pytest.approx(np.mean(agreement))
-    assert "as good as the best" in str(w) or "No simpler value" in str(w)
+def test_stability_is_the_agreement_of_refits_on_different_subsets():
+    labels = np.random.default_rng(0).integers(3, size=(5, 2, 12))
+    pairs = [
+        (labels[k, r] == labels[m, s]) for k, m in itertools.permutations(range(5), 2) for r, s in np.ndindex(2, 2)
+    ]
+    record = Labelings.from_arrays(labels, np.arange(12) % 3)
+    assert utility_table(record, {"stability": 1.0}).mean(axis=0) == pytest.approx(np.mean(pairs, axis=0))
+    both = utility_table(record, {"accuracy": 1, "stability": 0.5}).mean()
+    assert both == pytest.approx((labels == record.truth).mean() + 0.5 * np.mean(pairs))
 
 
 def test_cost_is_that_of_each_value():
     """On a shared path all values had the same seconds, so that a cost did nothing."""
-    X, y = load_breast_cancer(return_X_y=True)
+    given = RandomForestClassifier(), *load_breast_cancer(return_X_y=True), "n_estimators", [1, 30]
     swept = {
-        share: classay.sweep(
-            RandomForestClassifier(),
-            X,
-            y,
-            "n_estimators",
-            [1, 30],
-            classay.Subsets(4),
-            1,
-            executor=1,
-            share_paths=share,
-        )
-        for share in (True, False)
+        share: classay.sweep(*given, classay.Subsets(4), 1, executor=1, share_paths=share) for share in (True, False)
     }
     with pytest.raises(InputError, match=r"1 and 30 were fitted together.*share_paths=False"):
         swept[True].compare({"accuracy": 1, "cost": -1})

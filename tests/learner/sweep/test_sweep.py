@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from rough_learners import Centroids, Rowwise, Seeded, Tallied, fits
 from scipy import sparse, stats
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsClassifier
@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import classay
-from classay import HalfSplits, InputError, Subsets, orientation, record, sweep
+from classay import HalfSplits, InputError, Retrain, Subsets, metrics, orientation, record, sweep
 from classay.intervals import Estimate
 from classay.learner.fitting.paths import SharedPath
 from classay.learner.fitting.paths.shared import PATHS
@@ -34,6 +34,13 @@ X, Y = load_iris(return_X_y=True)
 NUMBERED = np.column_stack([np.arange(len(X)), X])
 FEW = Subsets(6, 0.3)
 KEPT = {"scheme": FEW, "repeats": 3, "executor": 1}
+
+
+def row_only_in(subset):
+    """A row that is in the training set of one subset and of no other, as the first column numbers rows."""
+    drawn = record(Rowwise(), NUMBERED, Y, **KEPT).train_rows
+    others = np.concatenate([rows for number, rows in enumerate(drawn) if number != subset])
+    return int(np.setdiff1d(drawn[subset], others)[0])
 
 
 def assert_same_record(one, other):
@@ -239,14 +246,6 @@ def test_what_one_refit_cannot_tell_is_called_unknown():
     assert "capacity between 0 and 1.2 to " in told
 
 
-def test_further_questions_are_asked_of_all_records():
-    found = sweep(DecisionTreeClassifier(), X, Y, "max_depth", [1, 3], HalfSplits(4), 1, executor=1)
-    frame = found.ask(classay.stability)
-    one = classay.stability(found.records[3]).stability
-    row = frame[(frame["value"] == 3) & (frame["metric"] == "stability")].iloc[0]
-    assert (row.estimate, row.low, row.high) == (one.value, one.low, one.high)
-
-
 # What goes wrong
 
 
@@ -285,18 +284,14 @@ def test_a_learner_that_fails_from_the_start_is_given_up_soon(tmp_path):
 
 
 def test_what_fails_on_some_subsets_is_listed_as_record_lists_it():
-    drawn = record(Rowwise(), NUMBERED, Y, **KEPT).train_rows
-    others = np.concatenate([rows for number, rows in enumerate(drawn) if number != 4])
-    poison = int(np.setdiff1d(drawn[4], others)[0])
+    poison = row_only_in(4)
     found = sweep(Rowwise(), NUMBERED, Y, "row", [None, poison], **KEPT)
     assert len(found.records[poison].failures) == 3
     assert_same_record(found.records[poison], record(Rowwise(poison), NUMBERED, Y, **KEPT))
 
 
 def test_a_worker_that_dies_costs_its_own_values_and_subsets_only():
-    drawn = record(Rowwise(), NUMBERED, Y, **KEPT).train_rows
-    others = np.concatenate([rows for number, rows in enumerate(drawn) if number != 5])
-    poison = int(np.setdiff1d(drawn[5], others)[0])
+    poison = row_only_in(5)
     found = sweep(Rowwise(deed="die"), NUMBERED, Y, "row", [None, poison], FEW, 2, executor=2)
     assert found.records[None].failures == ()
     assert {failure.subset for failure in found.records[poison].failures} == {5}
@@ -336,18 +331,15 @@ def test_where_a_path_takes_too_long_values_are_fitted_one_by_one(monkeypatch):
 
 
 def test_ctrl_c_keeps_the_subsets_that_are_done():
-    drawn = record(Rowwise(), NUMBERED, Y, **KEPT).train_rows
-    others = np.concatenate([rows for number, rows in enumerate(drawn) if number != 4])
-    poison = int(np.setdiff1d(drawn[4], others)[0])
+    poison = row_only_in(4)
     found = sweep(Rowwise(poison, "interrupt"), NUMBERED, Y, "deed", ["interrupt", "none"], **KEPT)
     assert found.interrupted
     assert len(found.records["none"].train_rows) == 4
     assert found.notes[-1] == "Interrupted: 4 of 6 subsets were run."
     whole = record(Rowwise(poison, "none"), NUMBERED, Y, **KEPT)
     np.testing.assert_array_equal(found.records["none"].labels, whole.labels[:4])
-    first = int(np.setdiff1d(drawn[0], np.concatenate(drawn[1:]))[0])
     with pytest.raises(KeyboardInterrupt):
-        sweep(Rowwise(first, "interrupt"), NUMBERED, Y, "deed", ["interrupt", "none"], **KEPT)
+        sweep(Rowwise(row_only_in(0), "interrupt"), NUMBERED, Y, "deed", ["interrupt", "none"], **KEPT)
 
 
 class Halting(Shifting):
@@ -388,9 +380,7 @@ def test_values_of_which_too_little_was_done_are_named():
 
 def test_a_subset_that_kills_its_worker_is_not_tried_for_every_refit(tmp_path):
     marks = tmp_path / "deaths"
-    drawn = record(Rowwise(), NUMBERED, Y, **KEPT).train_rows
-    others = np.concatenate([rows for number, rows in enumerate(drawn) if number != 5])
-    poison = int(np.setdiff1d(drawn[5], others)[0])
+    poison = row_only_in(5)
 
     class Dying(Rowwise):
         def __init__(self, row=None, marks=None):
@@ -441,3 +431,57 @@ def test_regressors_large_holdouts_and_the_parameter_of_a_step_without_its_name_
     ):
         with pytest.raises(InputError, match=message):
             sweep(*arguments, **options, **KEPT)
+
+
+# A metric beside accuracy: by labels on shared fits, by scores on separate ones
+
+
+RARE = make_classification(300, 6, weights=[0.8], random_state=0)
+FIVE = {"scheme": Subsets(5, 0.4), "repeats": 2, "executor": 1, "holdouts": 10}
+
+
+def test_a_metric_of_labels_shares_fits():
+    w = sweep(KNeighborsClassifier(), *RARE, "n_neighbors", [1, 5], metric="balanced_accuracy", **FIVE)
+    assert w.paths[0].exact
+    assert w.paths[0].kind != "value by value"
+    for value, labelings in w.records.items():
+        assert labelings.scores is None
+        assert w.metric_estimates[value] == metrics(labelings, "balanced_accuracy")["balanced_accuracy"]
+    table = w.to_frame()
+    assert (table["metric"] == "balanced_accuracy").sum() == 2
+    assert "balanced_accuracy is best at" in str(w)
+
+
+def test_a_metric_of_scores_fits_each_value_and_says_so(tmp_path):
+    w = sweep(RandomForestClassifier(), *RARE, "n_estimators", [2, 6], metric="roc_auc", store=tmp_path, **FIVE)
+    assert {use.kind for use in w.paths} == {"value by value"}
+    assert "roc_auc needs scores, which shared fits do not give" in str(w)
+    shared = sweep(RandomForestClassifier(), *RARE, "n_estimators", [2, 6], **FIVE)
+    for value in (2, 6):
+        np.testing.assert_array_equal(w.records[value].labels, shared.records[value].labels)
+        assert w.metric_estimates[value].value > 0.5
+        assert w.metric_spread[value].sd > 0
+    there = len(list(tmp_path.iterdir()))
+    settings = {name: part for name, part in FIVE.items() if name != "holdouts"}
+    found = record(RandomForestClassifier(6), *RARE, store=tmp_path, **settings)
+    assert len(list(tmp_path.iterdir())) == there
+    np.testing.assert_array_equal(found.scores.values, w.records[6].scores.values)
+    assert w.plot(kind="metric") is not None
+
+
+def test_what_a_retraining_changes_along_a_sweep():
+    rows, labels = make_classification(600, 4, flip_y=0.3, random_state=0)
+    settings = {**FIVE, "scheme": Retrain(12), "repeats": 1}
+    w = sweep(KNeighborsClassifier(), rows, labels, "n_neighbors", [1, 61], **settings)
+    table = w.ask(classay.retraining)
+    change = table[table["metric"] == "change"].set_index("value")["estimate"]
+    assert change[61] < change[1]
+
+
+def test_metrics_that_are_refused():
+    with pytest.raises(InputError, match=r"The metric 'auc' is not known.*Did you mean"):
+        sweep(KNeighborsClassifier(), *RARE, "n_neighbors", [1], metric="auc", **FIVE)
+    with pytest.raises(InputError, match="needs scores, and Centroids has neither"):
+        sweep(Centroids(), *RARE, "power", [1], metric="brier", **FIVE)
+    with pytest.raises(InputError, match="has no metric beside accuracy"):
+        sweep(KNeighborsClassifier(), *RARE, "n_neighbors", [1, 3], **FIVE).plot(kind="metric")

@@ -323,17 +323,6 @@ def test_ended_between_the_last_record_and_the_clearing_up(tmp_path, monkeypatch
     assert not (tmp_path / "unfinished").exists()
 
 
-def test_a_value_that_failed_is_not_tried_again(tmp_path):
-    settings = {**KEPT, "store": tmp_path}
-    first = sweep(RandomForestClassifier(), X, Y, "n_estimators", [0, 2], **settings)
-    (made,) = [path for path in tmp_path.iterdir() if archive.read_header(path)["kind"] == "sweep"]
-    before = made.stat().st_mtime_ns
-    again = sweep(RandomForestClassifier(), X, Y, "n_estimators", [0, 2], **settings)
-    assert again.failed == first.failed
-    assert made.stat().st_mtime_ns == before
-    assert not parts(tmp_path)
-
-
 def test_a_failed_value_of_a_path_in_distribution_does_not_make_the_others_anew(tmp_path, monkeypatch):
     settings = {"param_name": "max_depth", "param_range": [0, 1, 2], **KEPT, "store": tmp_path}
     first = sweep(DecisionTreeClassifier(), X, Y, **settings)

@@ -12,7 +12,7 @@ from torch import nn
 import classay
 from classay.expect import InputError
 from classay.network.prototypes.split import split
-from classay.network.quality.labelled_rows import LabelledRows, count_right, read_labelled_rows
+from classay.network.quality.labelled_rows import LabelledRows, read_labelled_rows, rows_right
 
 
 @pytest.fixture
@@ -36,27 +36,27 @@ def by_hand(x, mean=0.0, std=1.0):
 
 def test_bytes_are_scaled(brightest):
     x = images()
-    assert count_right(brightest, LabelledRows(x, by_hand(x))) == 300
+    assert rows_right(brightest, LabelledRows(x, by_hand(x))).sum() == 300
     floats = (x / 255).astype(np.float32)
-    assert count_right(brightest, LabelledRows(floats, by_hand(x))) == 300
+    assert rows_right(brightest, LabelledRows(floats, by_hand(x))).sum() == 300
     labels = by_hand(x)
     labels[:30] = (labels[:30] + 1) % 3
-    assert count_right(brightest, LabelledRows(x, labels)) == 270
+    assert rows_right(brightest, LabelledRows(x, labels)).sum() == 270
     mean, std = np.array([0.48, 0.5, 0.52]), np.array([0.1, 0.2, 0.3])
     labels = by_hand(x, mean, std)
     assert len(set(labels.tolist())) > 1
-    assert count_right(brightest, LabelledRows(x, labels), (mean, std)) == 300
-    assert count_right(brightest, LabelledRows(x, labels)) < 300
+    assert rows_right(brightest, LabelledRows(x, labels), (mean, std)).sum() == 300
+    assert rows_right(brightest, LabelledRows(x, labels)).sum() < 300
 
 
 def test_channels_last_and_grey(brightest):
     x = images()
-    assert count_right(brightest, LabelledRows(np.moveaxis(x, 1, 3), by_hand(x))) == 300
+    assert rows_right(brightest, LabelledRows(np.moveaxis(x, 1, 3), by_hand(x))).sum() == 300
     network = nn.Sequential(nn.Flatten(), nn.Linear(16, 2))
     found = split(network, (1, 4, 4))
     with torch.no_grad():
         answers = network(torch.from_numpy(x[:, 0] / np.float32(255))[:, None]).argmax(1).numpy()
-    assert count_right(found, LabelledRows(x[:, 0], answers)) == 300
+    assert rows_right(found, LabelledRows(x[:, 0], answers)).sum() == 300
 
 
 def test_files(tmp_path):
@@ -88,10 +88,10 @@ def test_bad_files(tmp_path, arrays, message):
 
 def test_what_does_not_fit(brightest):
     with pytest.raises(InputError, match=r"shape \(3, 5, 5\), but those of the network \(3, 4, 4\)"):
-        count_right(brightest, LabelledRows(np.ones((2, 3, 5, 5)), np.zeros(2, int)))
+        rows_right(brightest, LabelledRows(np.ones((2, 3, 5, 5)), np.zeros(2, int)))
     for labels in ([0, 3], [-1, 0]):
         with pytest.raises(InputError, match="the network has 3 classes"):
-            count_right(brightest, LabelledRows(images(2), np.array(labels)))
+            rows_right(brightest, LabelledRows(images(2), np.array(labels)))
 
 
 def test_labelled_rows_by_hand():
@@ -133,6 +133,23 @@ def test_bad_rows_are_refused_before_any_walk(X, y, words, monkeypatch):
     monkeypatch.setattr(module, "prototypes", lambda *given, **options: pytest.fail("it walked"))
     with pytest.raises(InputError, match=words):
         classay.network_quality(mlp(), (6,), X=X, y=y)
+
+
+def test_rows_to_label_are_drawn_from_networks():
+    networks = {name: mlp() for name in "ab"}
+    with torch.no_grad():
+        networks["b"][-1].weight.add_(0.1)
+        networks["b"][-1].weight[0] *= -1
+    X = np.random.default_rng(0).normal(size=(200, 6)).astype(np.float32)
+    drawn = classay.network.rows_to_label(networks, X, 15)
+    assert len(drawn.rows) == 15
+    y = np.zeros(15, int)
+    found = classay.rank_networks(
+        networks, weights=drawn.weights, X=X[drawn.rows], y=y, input_shape=(6,), starts=1, compare_fresh=False
+    )
+    assert found.by == "difference"
+    with pytest.raises(InputError, match="at least two networks"):
+        classay.network.rows_to_label({"a": mlp()}, X, 5)
 
 
 def test_rows_need_the_network():

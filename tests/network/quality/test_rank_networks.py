@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from walks import walks
 
 from classay.expect import InputError
 from classay.intervals import Estimate
+from classay.network.quality.labelled_rows import accuracy_by_rows
 from classay.network.quality.quality import network_quality
-from classay.network.quality.rank_networks import rank_correlation, rank_networks
+from classay.network.quality.rank_networks import rank_correlation, rank_networks, tie_groups
+from classay.network.quality.rows_to_label import draw
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +39,6 @@ def test_best_first(networks):
 
 
 def test_what_is_unknown_comes_last_and_equals_keep_their_order(networks):
-    from dataclasses import replace
-
     known = {name: replace(each, labelled=Estimate(0.5, 0.4, 0.6)) for name, each in networks.items()}
     known["best"] = replace(networks["noise 0.9"], labelled=Estimate(0.9, 0.8, 1.0))
     unknown = replace(networks["noise 0.9"], labelled=None)
@@ -47,38 +50,103 @@ def test_without_data_networks_are_ties(networks):
     found = rank_networks(networks)
     assert found.by == "between"
     assert len(found.groups) == 1
-    assert set(found.table["group"]) == {1}
+    assert set(found.table["group"]) == {"1"}
     assert "5 networks, not ranked: no gap in between was shown" in str(found)
     assert "Pass labelled rows" in str(found)
     assert "nothing to rank" in str(rank_networks({"a": networks["noise 0.1"]}))
 
 
-def test_labelled_rows_separate_networks(networks):
-    from dataclasses import replace
+def labelled(quality, right, rows="these"):
+    """The quality with labelled rows, of which these are right."""
+    right = np.asarray(right, dtype=bool)
+    return replace(quality, labelled=accuracy_by_rows(int(right.sum()), right.size), right=right, rows=rows)
 
-    ends = {"noise 0.9": (0.5, 0.7), "noise 0.1": (0.85, 0.95), "noise 0.5": (0.65, 0.8), "noise 0.3": (0.1, 0.2)}
-    given = {
-        name: replace(networks[name], labelled=Estimate((low + high) / 2, low, high, 0.9))
-        for name, (low, high) in ends.items()
-    }
-    found = rank_networks(given)
+
+def test_networks_are_compared_in_pairs_on_the_same_rows(networks):
+    """Of 200 rows .9 against .85: the intervals overlap, but hardly any row is right in the second alone."""
+    right = {"noise 0.9": np.arange(200) < 170, "noise 0.1": np.arange(200) < 180, "noise 0.5": np.arange(200) < 175}
+    right["noise 0.3"] = np.arange(200) < 40
+    found = rank_networks({name: labelled(networks[name], each) for name, each in right.items()})
     assert found.by == "labelled"
-    assert found.groups == (("noise 0.1",), ("noise 0.5", "noise 0.9"), ("noise 0.3",))
-    assert found.table["group"].tolist() == [1, 2, 2, 3]
-    assert "Of 4 networks in 3 groups, noise 0.1 is first" in str(found)
-    close = {name: replace(each, labelled=Estimate(0.5, 0.3, 0.7, 0.9)) for name, each in given.items()}
-    assert len(rank_networks(close).groups) == 1
-    assert "by labelled rows, overlap" in str(rank_networks(close))
+    ends = [found.labelled[name] for name in ("noise 0.1", "noise 0.9")]
+    assert ends[0].low < ends[1].high
+    # A tie is no order: the middle one is tied with both.
+    assert found.groups == (("noise 0.1", "noise 0.5"), ("noise 0.5", "noise 0.9"), ("noise 0.3",))
+    assert found.table["group"].tolist() == ["1", "1, 2", "2", "3"]
+    assert "4 networks in 3 groups of ties. First, or tied with it: noise 0.1, noise 0.5. Pairs are" in str(found)
+    pairs = found.pairs.set_index(["first", "second"])
+    assert pairs.loc[("noise 0.1", "noise 0.9"), "difference"] == pytest.approx(10 / 200)
+    assert pairs.loc[("noise 0.1", "noise 0.9"), "p_value"] == pytest.approx(3 * stats.binomtest(0, 10).pvalue)
+    for tied in (("noise 0.5", "noise 0.9"), ("noise 0.1", "noise 0.5")):  # Holm's rule: p-values never fall
+        assert pairs.loc[tied, "p_value"] == pytest.approx(2 * stats.binomtest(0, 5).pvalue)
+    assert pairs["separated"].sum() == 4
+    same = rank_networks({name: labelled(networks[name], right["noise 0.9"]) for name in right})
+    assert "4 networks, not ranked: no pair is separated" in str(same)
+    other = {name: labelled(networks[name], each, rows=name) for name, each in right.items()}
+    assert "4 networks, not ranked: their labelled rows are not the same" in str(rank_networks(other))
 
 
-def test_copies_are_named(networks):
+def test_ties_are_the_largest_sets_without_a_separated_pair():
     rng = np.random.default_rng(0)
-    weight = rng.normal(size=(6, 5)).astype(np.float32)
-    tuned, other = (rng.normal(size=(6, 5)).astype(np.float32) for _ in range(2))
-    weights = {"one": weight, "scaled": 3 * weight, "tuned": weight + np.float32(0.02) * tuned, "other": other}
-    found = rank_networks({name: walks(classes=6, weight=each) for name, each in weights.items()})
-    assert found.copies == (("one", "scaled", "tuned"),)
-    assert "Copies or near-copies of one network: one, scaled, tuned." in str(found)
+    names = list("abcdefg")
+    pairs = [(one, other, bool(rng.random() < 0.5)) for one, other in itertools.combinations(names, 2)]
+    found = tie_groups(names, pd.DataFrame(pairs, columns=["first", "second", "separated"]))
+    apart = [{one, other} for one, other, separated in pairs if separated]
+    sets = [{*each} for size in range(1, 8) for each in itertools.combinations(names, size)]
+    ties = [each for each in sets if not any(pair <= each for pair in apart)]
+    largest = [each for each in ties if not any(each < other for other in ties)]
+    assert sorted(map(sorted, found)) == sorted(map(sorted, largest))
+
+
+def test_drawn_rows_rank_without_bias():
+    """Rows on which all agree are never drawn, and the mean of the estimates is the difference on all rows."""
+    rng = np.random.default_rng(0)
+    hard = rng.random(400) * 0.8
+    answers = np.where(rng.random((4, 400)) < hard * np.array([[0.3], [0.5], [0.6], [1]]), rng.integers(1, 4, 400), 0)
+    right = answers == 0
+    estimates = []
+    for seed in range(300):
+        drawn = draw(answers, 40, np.random.default_rng(seed))
+        assert len(np.unique(drawn.rows)) == 40
+        estimates.append((right[:, drawn.rows] @ drawn.weights) - (right[0, drawn.rows] @ drawn.weights))
+    error = np.std(estimates, axis=0) / np.sqrt(300)
+    assert (np.abs(np.mean(estimates, axis=0) - (right.mean(axis=1) - right[0].mean())) <= 4 * error + 1e-12).all()
+    assert (np.ptp(answers[:, drawn.rows], axis=0) > 0).all()
+    every = draw(answers, 400, rng)
+    assert len(every.rows) == (np.ptp(answers, axis=0) > 0).sum() < 400
+    assert every.weights == pytest.approx(1 / 400)
+    with pytest.raises(InputError, match="no label can tell them apart"):
+        draw(np.zeros((2, 5), int), 3, rng)
+
+
+def test_weights_of_drawn_rows_rank_by_differences(networks):
+    right = {"noise 0.9": np.arange(60) < 30, "noise 0.1": np.arange(60) < 50, "noise 0.5": np.arange(60) < 49}
+    given = {name: labelled(networks[name], each) for name, each in right.items()}
+    found = rank_networks(given, weights=np.full(60, 1 / 300))
+    assert (found.by, found.labelled) == ("difference", {})
+    assert found.groups == (("noise 0.1", "noise 0.5"), ("noise 0.9",))
+    assert found.table["difference"].tolist() == pytest.approx((np.array([50, 49, 30]) - 43) / 300)
+    # With equal weights it is the exact test, but for the number of random signs.
+    exact = rank_networks(given).pairs
+    assert found.pairs["p_value"].to_numpy() == pytest.approx(exact["p_value"].to_numpy(), abs=0.01)
+    with pytest.raises(InputError, match="one number above 0 for each of the 60"):
+        rank_networks(given, weights=np.ones(3))
+    with pytest.raises(InputError, match="are not the same, or not known"):
+        rank_networks(networks, weights=np.ones(60))
+
+
+def test_copies_have_nearly_the_same_weights():
+    """Similar figures make no copy: networks of 45 and 10 % accuracy were once called near-copies."""
+    weight = np.random.default_rng(0).normal(size=32)
+    samples = {"one": weight, "rounded": np.round(weight, 2), "tuned": 1.1 * weight, "other": weight[::-1]}
+    given = {
+        name: replace(record := walks(), about=record.about | {"weights": {"0.weight (8, 4)": each.tolist()}})
+        for name, each in samples.items()
+    }
+    given["wider"] = replace(walks(), about={"weights": {"0.weight (9, 4)": weight.tolist()}})
+    found = rank_networks(given | {"unknown": walks(), "unknown too": walks()})
+    assert found.copies == (("one", "rounded"),)
+    assert "The same or nearly the same weights: one, rounded." in str(found)
 
 
 def test_correlations_with_the_truth(networks):

@@ -184,3 +184,21 @@ def test_columns_that_change_on_retraining():
 def test_columns_that_matter_in_every_refit():
     _, findings = found({"logistic": LogisticRegression()}, *effects(), **QUICK)
     assert findings["L114", "logistic"].level == "fine"
+
+
+@pytest.mark.parametrize(("world", "level", "said"), [
+    ("same", "fine", "is excluded"),
+    ("harder rows", "warning", "predicted as badly"),
+    ("another relation", "warning", "the relation of columns and labels changed"),
+])  # fmt: skip
+def test_accuracy_on_the_test_part(world, level, said):
+    """Where x0 is high, labels are noise; the test part has more such rows, or another rule."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 4)) + np.outer(np.repeat([0, world == "harder rows"], [1000, 500]), [1, 0, 0, 0])
+    score = np.where(X[:, 0] > 0.8, 0, 6 * X[:, 1])
+    y = drawn(np.where((np.arange(1500) >= 1000) & (world == "another relation") & (X[:, 2] > 0), -score, score), rng)
+    table = pd.DataFrame(X, columns=list("abcd"))
+    world = {"X": table[:1000], "y": y[:1000], "X_test": table[1000:], "y_test": y[1000:]}
+    finding = pages(world, {"tree": DecisionTreeClassifier(max_depth=4)}, retrains=5)[1]["D210", "tree"]
+    assert finding.level == level
+    assert said in finding.sentence

@@ -45,7 +45,7 @@ def test_mistakes():
 
 
 TESTS = """
-import pytest, classay
+import unittest, pytest, classay
 
 @pytest.mark.classay("accuracy >= 0.9", report="report.json")
 def test_passes():
@@ -64,6 +64,21 @@ def test_fixture(assert_gates):
 
 def test_of_others():
     assert 1 + 1 == 2
+
+@pytest.mark.classay("accuracy >= 0.99", report="report.json")
+class TestMarks:
+    @pytest.mark.classay("accuracy >= 0.9", report="report.json")
+    def test_of_class_and_function(self):
+        pass
+
+@pytest.mark.classay("accuracy >= 0.9", report="report.json")
+class TestOfUnittest(unittest.TestCase):
+    def test_a_method(self):
+        pass
+
+@pytest.mark.classay("accuracy >= 0.9", report="report.json")
+async def test_async():
+    pass
 """
 
 
@@ -76,10 +91,12 @@ def test_the_plugin_in_its_own_pytest(tmp_path):
           "-W", "error", "--junitxml", "gates.xml", "-c", "/dev/null", "--rootdir", "."],
         cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert "2 failed, 3 passed" in done.stdout, done.stdout + done.stderr
+    assert "3 failed, 3 passed, 2 errors" in done.stdout, done.stdout + done.stderr
+    assert "is a method of unittest.TestCase; expected" in done.stdout
+    assert "is async; expected" in done.stdout
     assert "lower end 0.920 misses 0.990" in done.stdout
     assert "returns no report" in done.stdout
-    assert 'failures="2"' in (tmp_path / "gates.xml").read_text()
+    assert 'failures="3"' in (tmp_path / "gates.xml").read_text()
 
 
 def test_the_plugin_is_light():

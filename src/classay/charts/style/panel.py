@@ -66,7 +66,9 @@ class Panel:
         channels |= {channel: f"{looks.pop(channel)}:N" for channel in ("text", "url") if channel in looks}
         # A look that is an object of Altair, or a condition, depends on the row.
         channels |= {name: looks.pop(name) for name in list(looks) if isinstance(looks[name], (alt.SchemaBase, dict))}
-        layer: alt.Chart = getattr(chart_of(rows), f"mark_{kind}")(**{**USUAL.get(kind, {}), **looks})
+        # Unlike alt.Data, inline data are written once into a chart, however many layers use them.
+        chart = alt.Chart(alt.InlineData(values=list(rows)))
+        layer: alt.Chart = getattr(chart, f"mark_{kind}")(**{**USUAL.get(kind, {}), **looks})
         return layer.encode(**channels)
 
     def rule(self, where: str, at: float, **looks: Any) -> alt.Chart:
@@ -89,9 +91,3 @@ class Panel:
         chart: Any = alt.layer(*layers).properties(width=self.width, height=self.height, title=titles)
         done: alt.LayerChart = theme.styled(chart)
         return done
-
-
-def chart_of(rows: Sequence[theme.Row]) -> alt.Chart:
-    """A chart of rows of data, without any mark yet."""
-    # Unlike alt.Data, this is written once into a chart, however many layers use it.
-    return alt.Chart(alt.InlineData(values=list(rows)))

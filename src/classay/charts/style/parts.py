@@ -183,6 +183,12 @@ def histogram(
     return panel.drawn(layers, title, *sentences)
 
 
+def histogram_from_zero(values: NDArray[np.float64], unit: str, title: str, sentence: str) -> alt.LayerChart:
+    """A histogram of figures from 0 up, whose last bar includes the highest hundredth."""
+    most = float(np.quantile(values, 0.99)) or 1.0
+    return histogram(values, (0.0, most * 1.05), unit, float(values.mean()), title, sentence)
+
+
 # Figures of pairs as coloured cells.
 
 

@@ -119,7 +119,6 @@ class Place:
     far: bool
 
     def box(self, text: str) -> Box:
-        """The area that the text covers."""
         length = columns(text) * LETTER
         left = self.x - {"left": 0.0, "center": length / 2, "right": length}[self.align]
         return left, self.y - LINE / 2, left + length, self.y + LINE / 2

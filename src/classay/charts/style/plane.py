@@ -121,7 +121,6 @@ class Table:
         self.names = [str(name) if named else f"x{name}" for name in self.frame.columns]
 
     def numeric(self) -> list[int]:
-        """The positions of numeric columns."""
         return [place for place, kind in enumerate(self.frame.dtypes) if pd.api.types.is_numeric_dtype(kind)]
 
     def column(self, place: int, rows: Any = slice(None)) -> Floats:
@@ -129,7 +128,6 @@ class Table:
         return np.asarray(self.frame.iloc[rows, place].to_numpy(dtype=float, na_value=np.nan))
 
     def place(self, name: str | int, option: str) -> int:
-        """The position of the named column."""
         if isinstance(name, (int, np.integer)) and not isinstance(name, bool) and 0 <= name < len(self.names):
             place = int(name)
         elif str(name) in self.names:

@@ -50,7 +50,6 @@ def beside(*charts: alt.TopLevelMixin) -> alt.HConcatChart:
 
 
 def below(*charts: alt.TopLevelMixin) -> alt.VConcatChart:
-    """Finished charts one below the other."""
     parts: list[Any] = [_with_config(chart, alt.Undefined) for chart in charts]
     column: alt.VConcatChart = alt.vconcat(*parts, spacing=24)
     return styled(column)

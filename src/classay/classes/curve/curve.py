@@ -327,9 +327,7 @@ def ranks_of(
 def expect_curve(curve: Any, name: str = "curve") -> Curve:
     """Return the curve if it is one, of 2 classes or more."""
     if not isinstance(curve, Curve):
-        raise InputError(
-            f"`{name}` is of type {type(curve).__name__}; expected a curve from `accuracy_curve(scores, y)`."
-        )
+        raise InputError(f"`{name}` is of type {type(curve).__name__}; expected a curve from `accuracy_curve`.")
     if curve.n_classes < 2:
         raise InputError(f"`{name}` has 1 class; at least 2 are needed to measure information.")
     return curve

@@ -43,7 +43,9 @@ def band(ranks: Ranks, accuracy: Floats, ties: str, level: float) -> tuple[Float
     if with_rows < LEAST_CLASSES:  # two classes say nothing about others
         return np.where(np.arange(n_classes) == 0, accuracy, 0.0), np.ones(n_classes)
     knots = np.unique(np.geomspace(2, n_classes, KNOTS).round().astype(np.int64))
-    values = np.array([accuracy_up_to(evidence, knots) for evidence in leave_groups_out(ranks, ties, statistics=False)])
+    # A size that no longer exists is replaced by the largest that does: fewer classes vary rather more (Efron & Stein).
+    without = leave_groups_out(ranks, ties, statistics=False)
+    values = np.array([part.accuracy(np.minimum(knots, part.n_classes)) for part in without])
     parts = contributions(values, np.bincount(ranks.group))
     most = ranks.truth.size * (n_classes - 1)  # number of comparisons in all
     low, high = interval_limits(accuracy[knots - 1], parts, with_rows, most, level)
@@ -63,14 +65,6 @@ def proportion_limits(share: float, trials: float, level: float) -> tuple[float,
     low = float(betaincinv(right, trials - right + 1, tail)) if right > 0 else 0.0
     high = float(betaincinv(right + 1, trials - right, 1 - tail)) if trials - right > 1e-12 * trials else 1.0
     return min(low, share), max(high, share)
-
-
-def accuracy_up_to(evidence: Evidence, sizes: NDArray[np.int64]) -> Floats:
-    """The curve without some classes; a size that no longer exists is replaced by the largest that does.
-
-    Fewer classes vary more, so the error is rather too large than too small (Efron & Stein, 1981).
-    """
-    return evidence.accuracy(np.minimum(sizes, evidence.n_classes))
 
 
 def interval_limits(accuracy: Floats, parts: Floats, n_classes: int, most: int, level: float) -> tuple[Floats, Floats]:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ... import expect, seeds
 from ...arrays import Floats
-from ...intervals import Estimate, normal_quantile
+from ...intervals import Estimate, exact, normal_quantile
 from ...result import Result, parts_of
 from ..curve.curve import Curve, expect_curve
 from ..curve.jackknife import jackknife_error, leave_groups_out
@@ -121,9 +121,9 @@ def extrapolate(
     quantile. e is the jackknife's error, too large for a figure that depends on pairs of classes, and g the difference
     between the two combined methods. If halves or quarters of the classes predict the accuracy with all of them too
     low, as with easy and hard classes mixed, the upper end is raised by as much per log(k/K); if halves predict too
-    high, the lower end is lowered. No end rises with k. `tests/long/test_extrapolation_coverage.py` measures the
-    coverage. A value of NaN is *not identified*: all predictions were right, or the interval is wider than .6. With
-    k ≤ K the value is the exact average over label sets, and nothing is extrapolated.
+    high beyond chance, the lower end is lowered. No end rises with k. A value of NaN is *not identified*: all
+    predictions were right, or the interval is wider than .6. With k ≤ K the value is the exact average over label sets,
+    and nothing is extrapolated.
 
     It misleads if the new classes are of another kind than the old, or if a learner would be retrained and the score of
     each class depends on the others; and more so, the larger k/K. For several numbers of classes, a list, the result
@@ -370,7 +370,7 @@ ROWS = (1, 2, 5, 10, 20, 50, 100)
 
 
 @dataclass(frozen=True, eq=False)
-class Plan(Result):
+class Plan(Result, unit="classes"):
     """The result of `Curve.plan`: `classes[i]` with `rows[i]` rows each make half the interval at k `width` or less.
 
     `half` is half of the interval now, from `n_classes` classes of `rows_now` rows (harmonic mean), `by_rows` what is
@@ -386,10 +386,9 @@ class Plan(Result):
     n_classes: int
     rows_now: float
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row per number of rows: rows per class, classes, and the half-width wanted and now."""
-        table = {"rows per class": self.rows, "classes": self.classes}
-        return pd.DataFrame(table | {"k": self.k, "width": self.width, "width now": self.half})
+    def summary(self) -> dict[str, Estimate]:
+        """The classes needed, by rows of each."""
+        return {f"classes with {rows} rows each": exact(count) for rows, count in zip(self.rows, self.classes)}
 
     def __str__(self) -> str:
         near = int(np.argmin(np.abs(np.log(np.array(self.rows) / self.rows_now))))
@@ -407,7 +406,12 @@ class Plan(Result):
 def plan(curve: Curve, k: int, width: float) -> Plan:
     """How many classes make the accuracy with k known to ± width; see `Curve.plan`."""
     here, wanted = curve.n_classes, expect.fraction(width, "width")
-    of_rows, rows_now = _share_of_rows(curve, min(size_of(k), here))
+    if here < LEAST_CLASSES or not 0 < curve.accuracy[min(size_of(k), here) - 1] < 1:
+        raise expect.InputError(
+            f"With {here} classes and accuracy {curve.accuracy[-1]:.3g} there is nothing to plan from; a plan needs at "
+            f"least {LEAST_CLASSES} classes, some predictions right and some wrong, and k from 2 up. Add classes first."
+        )
+    of_rows, rows_now = _share_of_rows(curve, min(k, here))
     estimate, model = extrapolate(curve, k), 0.0
     if k > here:
         ahead = UDistribution.of(curve, DEFAULT, 0)

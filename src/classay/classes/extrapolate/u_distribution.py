@@ -125,8 +125,7 @@ class UDistribution(Result, chart="curve:distribution_chart"):
         """What to know before these figures are used."""
         notes: list[str] = []
         if not 0 < self.curve.accuracy[-1] < 1:
-            every = "Every" if self.curve.accuracy[-1] > 0 else "No"
-            notes.append(f"{every} prediction was right: figures for more classes are not identified.")
+            notes.append(f"Figures for more classes are {not_identified(self.curve)}.")
         if self.curve.ranks.marginal is False:
             notes.append(
                 "The learner's score of a class depends on the other classes, so the theory holds only roughly."
@@ -237,10 +236,12 @@ class UDistribution(Result, chart="curve:distribution_chart"):
         here = self.curve.n_classes
         median = float(np.interp(0.5, combine([member.below(PLACES) for member in self.members]), PLACES))
         ahead, first = share_text(self.accuracy(10 * here)), share_text(self.top(5, 10 * here))
+        half = f"Half of the rows beat more than {median:.4%} of all classes (U, by {self.method}). "
+        most = f" At least half right up to {count_text(self.largest(0.5))} classes."
+        varies = bool(0 < self.curve.accuracy[-1] < 1)
         text = (
-            f"{self.curve.ranks.name}: half of the rows beat more than {median:.4g} of all classes (U, by "
-            f"{self.method}). Accuracy {self.curve.at(here)} with {here:,} classes and {ahead} with {10 * here:,}; "
-            f"among the first 5: {first}. At least half right up to {count_text(self.largest(0.5))} classes."
+            f"{self.curve.ranks.name}: {half * varies}Accuracy {self.curve.at(here)} with {here:,} classes and {ahead} "
+            f"with {10 * here:,}; among the first 5: {first}.{most * varies}"
         )
         return " ".join([text, *self.notes])
 
@@ -259,12 +260,14 @@ class UDistribution(Result, chart="curve:distribution_chart"):
     def leans(self) -> tuple[float, float]:
         """How far too high, and how far too low, forecasts may be for each unit of log(k/K), on the logit scale.
 
-        Too high: as the back-test by halves of the classes shows. Quarters of them often make so few errors that they
-        predict too high by chance. Too low: the larger of halves and quarters.
+        Too high: as halves of the classes show, a, of which a/(a + e) counts, e the jackknife's error: with few errors
+        they predict too high by chance, and quarters more so. Too low: the larger of halves and quarters.
         """
         tests = self.back_tests if 0 < self.curve.accuracy[-1] < 1 else ()
         leans = [float(logit_of(test.foreseen.mean()) - logit_of(test.actual)) / math.log(test.ratio) for test in tests]
-        return max([*leans[:1], 0.0]), -min([*leans, 0.0])
+        chance = float(self.parts(lambda share: share.accuracy([float(self.curve.n_classes)]))[1][0])
+        high = [lean**2 / (lean + chance / math.log(2)) for lean in leans[:1] if lean > 0]
+        return max([*high, 0.0]), -min([*leans, 0.0])
 
     def limits(self, parts: tuple[Floats, Floats, Floats], farther: ArrayLike = 0.0) -> tuple[Floats, Floats]:
         """Limits of shares: Student's quantile times √((.85·error)² + (.6·gap)²) to each side.
@@ -322,8 +325,8 @@ class UDistribution(Result, chart="curve:distribution_chart"):
         if math.isfinite(low + high) and high - low <= WIDEST:
             return Estimate(float(value), float(low), float(high), self.level, AHEAD)
         low, high = (float(low), float(high)) if math.isfinite(low + high) else (0.0, 1.0)
-        why = f"{self.curve.n_classes:,} classes leave anything from {low:.2g} to {high:.2g} possible"
-        return Estimate(math.nan, low, high, self.level, f"not identified: {why}")
+        why = f"not identified: {self.curve.n_classes:,} classes leave anything from {low:.2g} to {high:.2g} possible"
+        return Estimate(math.nan, low, high, self.level, why)
 
     def _observed(self, figure: Callable[[Floats], float]) -> Estimate:
         """A share among the observed classes, with the interval of a proportion over classes."""

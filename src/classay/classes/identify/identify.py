@@ -29,8 +29,8 @@ from .responses import NoiseCovariance, Trials, choose_covariance, distinct_rows
 BLOCK = 2**22
 """Scores to compute at a time."""
 ALIKE = (
-    "Neighbouring rows are alike in stimuli and in responses, so no bound is given: bounds need independent rows "
-    "(`blocked=False` if only the table is sorted)."
+    "Neighbouring rows are alike in stimuli and in responses, so no bound is given and intervals are too narrow: both "
+    "need independent rows (`blocked=False` if only the table is sorted)."
 )
 
 

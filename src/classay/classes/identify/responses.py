@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy import linalg
+from scipy.special import ndtri
 
 from ... import expect, seeds
 from ...arrays import Floats, Ints
@@ -76,13 +77,17 @@ def neighbours_alike(trials: Trials) -> bool:
     """Whether neighbours in the order of the rows are alike in stimuli and in responses: one in a hundred if not.
 
     Both must have a lag-1 correlation r > 0 in one of their three leading components: r·√n + 1/√n above the normal
-    quantile at .01/3. Of a stimulus that is shown several times only the first row counts.
+    quantile at .01/3. Or in a column among many: r·√n at lags 1 and 2, which two rare rows side by side do not reach,
+    above that at .01 over the number of columns. Of a stimulus that is shown several times only the first row counts.
     """
     root = math.sqrt(trials.n_distinct)
     for table in (trials.stimuli[trials.first], trials.responses[trials.first]):
         centre, scale = column_scales(table)
-        lead = linalg.svd((table - centre) / scale, full_matrices=False, check_finite=False)[0][:, :3]
-        if ((lead[1:] * lead[:-1]).sum(axis=0) * root + 1 / root).max() < ALIKE:
+        columns = (table - centre) / scale
+        lead = linalg.svd(columns, full_matrices=False, check_finite=False)[0][:, :3]
+        leading = ((lead[1:] * lead[:-1]).sum(axis=0) * root + 1 / root).max()
+        single = np.min([(columns[lag:] * columns[:-lag]).sum(axis=0) / root for lag in (1, 2)], axis=0).max()
+        if leading < ALIKE and single < ndtri(1 - 0.01 / table.shape[1]):
             return False
     return True
 

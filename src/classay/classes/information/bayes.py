@@ -181,18 +181,14 @@ class SampleDesign:
         if not self.classes_drawn:
             return np.zeros_like(theta)
         k, s = self.k, theta / self.k
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", divide="ignore"):
             swapped = theta**2 / (8 * k)
             bounding = k * m * (np.expm1(s) - s)
             from_errors = k * (1 - m) * (s - error_exponent(s))
-            at_one = (m - 1 / k) / (1 - 1 / k)
-            two_points = np.logaddexp(_log(at_one) + theta * (1 - m), _log(1 - at_one) - theta * (m - 1 / k))
+            at_one = min(max((m - 1 / k) / (1 - 1 / k), 0.0), 1.0)
+            two_points = np.logaddexp(np.log(at_one) + theta * (1 - m), np.log(1 - at_one) - theta * (m - 1 / k))
         least: Floats = np.minimum(np.minimum(swapped, bounding), np.minimum(from_errors, two_points))
         return least
-
-
-def _log(share: float) -> float:
-    return math.log(share) if share > 0 else -math.inf
 
 
 def error_exponent(s: Floats) -> Floats:

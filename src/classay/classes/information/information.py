@@ -49,9 +49,12 @@ class Information(Result, chart="information:information_chart"):
         if not self.implied.kind.startswith("not supported"):
             text = (
                 f"Implied information {self.implied} bits ({self.nats['implied']} nats), from sets of up to "
-                f"{self.n_classes} classes: an estimate, not a guaranteed lower bound. The fitted curve misses "
-                f"accuracies by at most {abs(accuracy - fitted):.2g} (with {at})."
+                f"{self.n_classes} classes: an estimate, not a guaranteed lower bound."
             )
+            # One size, or no error, is fitted exactly by any shape.
+            looked = self.n_classes > 2 and self.implied.known
+            missed = f"misses accuracies by at most {abs(accuracy - fitted):.2g} (with {at})"
+            text += f" The fitted curve {missed}." if looked else " Whether its shape fits cannot be checked."
         for name, size in (("bound", self.bound_classes), ("fano", self.n_classes)):
             bits, nats = getattr(self, name), self.nats[name]
             if bits.kind.startswith("none"):
@@ -119,7 +122,8 @@ class Decoders(Result, chart="information:decoders_chart"):
         return pd.DataFrame(rows)
 
     def __str__(self) -> str:
-        ordered = ", ".join(f"{each.name} {each.information.implied}" for each in self.decoders)
+        bits = [(each.name, each.information.implied) for each in self.decoders]
+        ordered = ", ".join(f"{name} {each if each.known else f'at least {each.low:.3g}'}" for name, each in bits)
         alike = [names for names in self.groups() if len(names) > 1]
         text = f"Implied information in bits, most first: {ordered}."
         for names in alike:

@@ -157,7 +157,9 @@ class Ranks:
         weights = class_weights(truth[rows], self.n_classes, self.prior)
         z = None
         if statistics:
-            sums, squares = (_group_sums(each, mask)[rows] for each in (self.sum_in, self.square_in))
+            # A row with an infinite score anywhere has no sum.
+            with np.errstate(invalid="ignore"):
+                sums, squares = ((each @ mask.astype(float))[rows] for each in (self.sum_in, self.square_in))
             z = z_from_sums(sums, squares, n_classes - 1)
         # The total of a row minus what is left out: exact, and fast if that is little.
         lower = (self.lower[self.detail] - self.lower_in[:, ~mask].sum(axis=1))[rows]
@@ -221,10 +223,3 @@ class Ranks:
             return cls(**named, **about, prior=arrays.get("prior"))
         except store.CANNOT_BE as error:
             raise InputError(f"{path} is not a complete record of ranks ({error}). Make it again.") from error
-
-
-def _group_sums(sums: Floats, groups: NDArray[np.bool_]) -> Floats:
-    """Row sums over some groups. A row with an infinite score anywhere has no sum."""
-    with np.errstate(invalid="ignore"):
-        row_sums: Floats = sums @ groups.astype(float)
-    return row_sums

@@ -20,8 +20,14 @@ from ...network.prototypes.runner import identity
 from ...network.prototypes.split import Split, split, split_by_likely_shape
 from ...network.quality.figures import DECISIVE, figures
 from ...network.quality.head import HeadQuality, head_quality, rows_of
-from ...network.quality.labelled_rows import LabelledRows, accuracy_by_rows, count_right, read_labelled_rows
-from ...network.quality.quality import CONVERGED, NetworkQuality, network_quality, record_with_fresh
+from ...network.quality.labelled_rows import LabelledRows, read_labelled_rows
+from ...network.quality.quality import (
+    CONVERGED,
+    NetworkQuality,
+    by_labelled_rows,
+    network_quality,
+    record_with_fresh,
+)
 from ...network.quality.rank_networks import MAIN_FIGURES, Ranking, rank_networks
 from .. import console, options
 from ..inputs import Normalization, named_paths, read_normalization, read_shape
@@ -192,14 +198,11 @@ def _measure(
         )
     # Before the walks, so that a head without direction or a test set that does not fit is reported at once.
     rows_of(parts.weight)
-    right = None if test_set is None else count_right(parts, test_set, normalize)
+    known = {} if test_set is None else by_labelled_rows(parts, test_set, normalize)
     make = partial(_record, normalize=normalize, store=store, output=output)
     record, untrained, remarks = record_with_fresh(parts, {**walks, "name": name}, make, fresh)
-    quality = network_quality(record, class_names=class_names)
-    accuracy = None
-    if test_set is not None and right is not None:
-        accuracy = of_proportion(right, len(test_set))
-        quality = replace(quality, labelled=accuracy_by_rows(right, len(test_set)))
+    quality = replace(network_quality(record, class_names=class_names), **known)
+    accuracy = of_proportion(int(known["right"].sum()), len(known["right"])) if known else None
     if fresh:
         fresh_figures = {} if untrained is None else figures(untrained)
         quality = replace(quality, fresh=fresh_figures, notes=(*quality.notes, *remarks))
@@ -254,6 +257,8 @@ def _of_several(ranking: Ranking) -> Iterator[Any]:
     rows = {name: {**row, "labelled": ranking.labelled.get(name, "unknown")} for name, row in rows.items()}
     ranked = f"Networks in groups, best first by {ranking.by}"
     yield worded_table("networks", rows, title=ranked if len(ranking.groups) > 1 else "Networks, not ranked")
+    if len(ranking.pairs):
+        yield rows_table("Differences in accuracy, with p-values adjusted for the number of pairs", ranking.pairs)
     if not ranking.correlations:
         return
     main = {name: ranking.correlations[name] for name in MAIN_FIGURES if name in ranking.correlations}
@@ -316,7 +321,7 @@ def _of_heads(heads: dict[str, tuple[HeadWeights, HeadQuality]]) -> Iterator[Any
         ((name, (head, quality)),) = heads.items()
         yield " ".join([f"{name}, layer {head.name!r}. {quality}", *head.notes])
         frame = quality.to_frame().rename(columns={"fresh_low": "untrained: from", "fresh_high": "to"})
-        caption = "Untrained: the range over freshly initialised heads of this shape."
+        caption = "Untrained: the range of 95% of freshly initialised heads of this shape."
         yield rows_table("Figures of the head", frame.drop(columns="fresh"), caption=caption)
         return
     yield f"{expect.counted(len(heads), 'head')}. This shows how the heads are shaped, not how accurate they are."

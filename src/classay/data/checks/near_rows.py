@@ -23,6 +23,10 @@ KIN = 10
 """Most neighbours of a row among which those of its group are counted."""
 IMPROBABLE, EXPLAINED = 0.01, 0.02
 """A column differs between groups at this p-value, over all columns, if they explain this share of its variance."""
+BLOCK_ROWS = 20
+"""Rows of a block of near rows, and least number of blocks."""
+OFTEN, LEAST_VALUES = 0.2, 50
+"""A column is continuous if no value has a larger share of the rows than this, and it has at least so many values."""
 LEAST_STEPS, STEP = 5, 0.6
 """Values of a measurement: at least so many steps between them, and this share of the variance between all in each."""
 
@@ -105,15 +109,6 @@ def _means(points: Points | Floats, groups: Ints) -> Floats:
     sums = np.zeros((int(groups.max()) + 1, points.shape[1]))
     np.add.at(sums, groups, points)
     return np.asarray(sums / np.maximum(np.bincount(groups), 1)[:, None])
-
-
-# Blocks of near rows.
-
-
-BLOCK_ROWS = 20
-"""Rows of a block, and least number of blocks."""
-OFTEN, LEAST_VALUES = 0.2, 50
-"""A column is continuous if no value has a larger share of the rows than this, and it has at least so many values."""
 
 
 def continuous_columns(rows: Floats) -> list[int]:

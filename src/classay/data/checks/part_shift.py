@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,11 @@ import pandas as pd
 from scipy import stats
 
 from ... import seeds
-from ...arrays import Ints
+from ...arrays import Floats, Ints
 from ...auc import auc, of_auc
 from ...engine.progress import Progress
 from ...estimators.encoder import as_levels, as_numbers, kind_of_column
+from ...estimators.fit import guard
 from ...expect import InputError, shown
 from ...intervals import Estimate, exact, of_proportion
 from ...splits import PerRow, fold_of_rows, per_row
@@ -61,7 +62,8 @@ class Shift(Check, unit="AUC, share, and distance of a column"):
     `columns` are the causes: columns that differ, largest distance first. `copies` is the share of test rows that
     equal a training row in every column, `usual_copies` the share of training rows that equal another training row,
     and `copies_p_value` that of as many copies if all rows are split at random. `visible` is about the distance from
-    which a column of numbers is named.
+    which every column is named, but for those in `unread`. `odds` is how many times as frequent rows like each training
+    row are in the test part, by the forest; NaN for rows that it was not asked about.
     """
 
     auc: Estimate
@@ -73,7 +75,8 @@ class Shift(Check, unit="AUC, share, and distance of a column"):
     n_train: int
     n_test: int
     seed: int
-    texts: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    odds: Floats = field(default_factory=lambda: np.empty(0), repr=False)
 
     @property
     def unlike(self) -> bool:
@@ -122,7 +125,7 @@ class Shift(Check, unit="AUC, share, and distance of a column"):
             f"{self.copies.value:.1%} of {self.n_test:,} test rows equal a training row ({self.usual_copies:.1%} of "
             "training rows equal another one)"
         )
-        text = f"{' and '.join(verdicts)}: {', '.join(parts)}.{self.unread}"
+        text = f"{' and '.join(verdicts)}: {', '.join(parts)}.{self.not_looked_at}"
         return text[0].upper() + text[1:]
 
 
@@ -185,24 +188,26 @@ def shift(
     hashes, kept = _row_hashes(both), list(table_of_rows(both).columns)
     train, test = train[kept], test[kept]
     copies, usual, copies_p_value = _copies(hashes, len(train), seed)
-    auc = _auc(train, test, hashes, codes, seed, progress)
+    auc, odds = _auc(train, test, hashes, codes, seed, progress)
     if codes is not None:  # rows of a group are no independent rows
         first = [np.unique(part, return_index=True)[1] for part in (codes[: len(train)], codes[len(train) :])]
         train, test = train.iloc[first[0]], test.iloc[first[1]]
-    causes = [cause for cause in _compared(train, test) if cause.p_value < COLUMN_P]
-    # Kolmogorov–Smirnov: p ≈ 2 exp(−2 D² / (1/n + 1/m)), of two tests of each column.
-    visible = np.sqrt(np.log(4 * train.shape[1] / COLUMN_P) * (1 / len(train) + 1 / len(test)) / 2)
+    compared = _compared(train, test)
+    causes = [column for column, _ in compared if column.p_value < COLUMN_P]
+    visible = {each.column: least for each, least in compared if each.p_value >= COLUMN_P and each.column != GAPS}
+    enough = [least for least in visible.values() if least <= POSSIBLE]
     return Shift(
         auc=auc,
         columns=tuple(sorted(causes, key=lambda cause: -cause.distance)),
         copies=copies,
         usual_copies=usual,
         copies_p_value=copies_p_value,
-        visible=min(float(visible), 1.0),
+        visible=max(enough, default=1.0),
         n_train=sizes[0],
         n_test=sizes[1],
         seed=seed,
-        texts=left_out(both, train),
+        odds=odds,
+        unread=(*left_out(both, train), *(name for name in visible if enough and visible[name] > POSSIBLE)),
     )
 
 
@@ -238,8 +243,9 @@ def _copies(hashes: Ints, n_train: int, seed: int) -> tuple[Estimate, float, flo
 
 def _auc(
     train: pd.DataFrame, test: pd.DataFrame, hashes: Ints, groups: Ints | None, seed: int, progress: bool
-) -> Estimate:
-    """How well a forest tells the parts apart, rows of a group and copies of a row left out together."""
+) -> tuple[Estimate, Floats]:
+    """How well a forest tells the parts apart, rows of a group and copies of a row left out together; and the odds."""
+    unknown, odds = Estimate(np.nan, 0.0, 1.0, LEVEL, "over rows"), np.full(len(train), np.nan)
     generator = seeds.generator(seed, "parts")
     sizes = (len(train), len(test))
     kept = [np.sort(generator.permutation(size)[:MOST_ROWS]) for size in sizes]
@@ -250,35 +256,34 @@ def _auc(
     points = np.column_stack([as_points(both), both.isna(), both.isna().sum(axis=1)])
     together = np.unique(hashes[rows] if groups is None else groups[rows], return_inverse=True)[1]
     if min(np.unique(together[part == code]).size for code in (0, 1)) < 2:
-        return Estimate(np.nan, 0.0, 1.0, LEVEL, "over rows")
+        return unknown, odds
     folds = fold_of_rows(part, FOLDS, seed, PerRow(groups=together))
     with Progress(FOLDS, "test rows against training rows", progress) as bar:
         scores = scores_of_part(points, part, folds, seed, bar.advance)
     known = ~np.isnan(scores)
     if not 0 < int(part[known].sum()) < int(known.sum()):
-        return Estimate(np.nan, 0.0, 1.0, LEVEL, "over rows")
-    return of_auc(auc(scores[known], part[known] == 1), None if groups is None else together[known], LEVEL)
+        return unknown, odds
+    odds[kept[0]] = scores[part == 0] / np.maximum(1 - scores[part == 0], 1e-3)
+    return of_auc(auc(scores[known], part[known] == 1), None if groups is None else together[known], LEVEL), odds
 
 
-def _compared(train: pd.DataFrame, test: pd.DataFrame) -> list[ShiftedColumn]:
-    """Each column that is not text, with its distance and the p-value times the number of columns."""
+def _compared(train: pd.DataFrame, test: pd.DataFrame) -> list[tuple[ShiftedColumn, float]]:
+    """Each column with its distance, the p-value times the number of columns, and the distance that would be seen."""
     if (train.isna().any() | test.isna().any()).sum() > 1:
         train, test = (part.assign(**{GAPS: part.isna().sum(axis=1)}) for part in (train, test))
     compared = []
     for name in train.columns:
         both = pd.concat([train[name], test[name]], ignore_index=True)
-        kind = kind_of_column(both)
-        if kind == "text":
-            continue
-        compare = _numbers if kind == "number" else _categories
-        distance, p_value, typical = compare(both, len(train))
-        compared.append(ShiftedColumn(str(name), distance, min(p_value * train.shape[1], 1.0), *typical))
+        compare = _numbers if kind_of_column(both) == "number" else _categories
+        with guard():
+            distance, p_value, typical, least = compare(both, len(train), COLUMN_P / train.shape[1])
+        compared.append((ShiftedColumn(str(name), distance, min(p_value * train.shape[1], 1.0), *typical), least))
     return compared
 
 
-def _numbers(both: pd.Series[Any], n_train: int) -> tuple[float, float, tuple[str, str]]:
+def _numbers(both: pd.Series[Any], n_train: int, level: float) -> tuple[float, float, tuple[str, str], float]:
     """Compare the values, and the shares of missing ones: the smallest p-value times the tests, and its distance."""
-    values = as_numbers(both)
+    values, visible = as_numbers(both), 1.0
     parts = values[:n_train], values[n_train:]
     gone = [int(np.isnan(part).sum()) for part in parts]
     tests: list[tuple[float, float, tuple[str, str]]] = []
@@ -294,11 +299,13 @@ def _numbers(both: pd.Series[Any], n_train: int) -> tuple[float, float, tuple[st
         p_values = shape.pvalue, stats.mannwhitneyu(one, other, method="asymptotic").pvalue
         medians = (f"median {typical[0]:.3g}", f"median {typical[1]:.3g}")
         tests += [(float(np.nan_to_num(p, nan=1.0)), float(shape.statistic), medians) for p in p_values]
+        # Kolmogorov–Smirnov: p ≈ 2 exp(−2 D² / (1/n + 1/m)).
+        visible = float(np.sqrt(np.log(2 * len(tests) / level) * (1 / one.size + 1 / other.size) / 2))
     p_value, distance, words = min(tests, key=lambda test: test[0])
-    return distance, p_value * len(tests), words
+    return distance, p_value * len(tests), words, visible
 
 
-def _categories(both: pd.Series[Any], n_train: int) -> tuple[float, float, tuple[str, str]]:
+def _categories(both: pd.Series[Any], n_train: int, level: float) -> tuple[float, float, tuple[str, str], float]:
     codes, names = as_levels(both)
     counts = np.stack([np.bincount(part, minlength=len(names)) for part in (codes[:n_train], codes[n_train:])])
     shares = counts / counts.sum(axis=1, keepdims=True)
@@ -306,13 +313,14 @@ def _categories(both: pd.Series[Any], n_train: int) -> tuple[float, float, tuple
     most = int(np.abs(away).argmax())
     # Rare values share a cell, as the test of counts needs about five in each.
     enough = counts.sum(axis=0) >= 10
-    table = counts[:, enough]
-    if not enough.all():
-        table = np.column_stack([table, counts[:, ~enough].sum(axis=1)])
-    table = table[:, table.sum(axis=0) > 0]
-    p_value = float(stats.chi2_contingency(table).pvalue) if table.shape[1] > 1 else 1.0
-    if not enough.all() and enough.any():  # rare values together, which may be new
-        rare = stats.fisher_exact(np.stack([table[:, -1], table[:, :-1].sum(axis=1)])).pvalue
-        p_value = 2 * min(p_value, float(rare))
+    table, rare = counts[:, enough], counts[:, ~enough].sum(axis=1)
+    table = np.column_stack([table, rare]) if rare.any() else table
+    more = table.shape[1] - 1
+    p_value = float(stats.chi2_contingency(table).pvalue) if more else 1.0
+    if more and rare.any():  # rare values together, which may be new
+        new = stats.fisher_exact(np.stack([rare, counts.sum(axis=1) - rare])).pvalue
+        p_value, level = 2 * min(p_value, float(new)), level / 2
+    excess = stats.chi2.isf(level, max(more, 1)) - max(more, 1)  # is 4 D² / (1/n + 1/m), or more
+    visible = float(np.sqrt(excess * (1 / counts.sum(axis=1)).sum()) / 2) if enough.any() else 1.0
     typical = (f"{shares[0, most]:.0%} {names[most]}", f"{shares[1, most]:.0%} {names[most]}")
-    return float(np.abs(away).sum() / 2), p_value, typical
+    return float(np.abs(away).sum() / 2), p_value, typical, visible

@@ -7,7 +7,7 @@ small trees and the classes that each value had. `skill` says how much of what i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import replace
 from typing import Any
 
@@ -64,7 +64,7 @@ def table_of_rows(X: Any, name: str = "X", texts: bool = False) -> pd.DataFrame:
     return rows if texts else rows.drop(columns=written)
 
 
-def left_out(X: Any, kept: pd.DataFrame) -> tuple[str, ...]:
+def left_out(X: Any, kept: Container[str]) -> tuple[str, ...]:
     """The columns of a table that another one lacks."""
     return tuple(name for name in map(str, getattr(X, "columns", ())) if name not in kept)
 
@@ -127,9 +127,6 @@ def class_weights(codes: Ints, size: int) -> Floats:
     """A weight for each row with which every class that is present counts the same; their mean is 1."""
     counts = np.bincount(codes, minlength=size)
     return np.asarray(codes.size / (np.count_nonzero(counts) * counts[codes]), dtype=float)
-
-
-# Predictions of rows by fits that have not seen them.
 
 
 def predicted(data: Data, learner: Any, fold_of_row: Ints, seed: int, tick: Callable[[], None] = lambda: None) -> Ints:

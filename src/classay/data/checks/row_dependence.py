@@ -7,7 +7,7 @@ rows come first, because they are quick; what they leave open is measured with a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -22,7 +22,7 @@ from ... import seeds
 from ...arrays import Floats, Ints
 from ...engine.progress import Progress
 from ...estimators.encoder import as_levels
-from ...expect import InputError, counted, nearest
+from ...expect import InputError, counted, nearest, shown
 from ...intervals import Estimate, around, bounded, by_group, crossed_standard_error
 from ...splits import PerRow, fold_of_rows, sorted_by_class
 from ...tables.data import Data
@@ -45,8 +45,6 @@ from .verdicts import FOUND, NOTHING, UNDECIDED, Check, Looked
 
 ORDER, COLUMN, NEAR = "file order", "column", "near rows"
 NEAREST, SUBJECT = "nearest row", "rows that belong together"
-SHOWN = 3
-"""Candidates that are named where nothing can be decided."""
 FEW = 8
 """Up to so many groups are left out one by one; more are dealt to folds. What few show holds for these groups alone."""
 FALL, LARGE, RELATIVE, COARSE = 0.03, 0.1, 0.25, 0.5
@@ -111,7 +109,7 @@ class Tie:
 class Dependence(Check, unit="share of rows predicted correctly"):
     """Result of `dependence`. `ties` has what was measured, largest fall first; `missing` why the rest was not.
 
-    `skipped` are columns that were not tried, because one value has more than two thirds of the rows.
+    `skipped` is what was not tried, and why: columns in which one value has more than two thirds of the rows.
     """
 
     ties: tuple[Tie, ...]
@@ -119,8 +117,8 @@ class Dependence(Check, unit="share of rows predicted correctly"):
     learner: str
     n_rows: int
     seed: int
-    skipped: tuple[str, ...] = ()
-    texts: tuple[str, ...] = ()
+    skipped: dict[str, str]
+    unread: tuple[str, ...] = ()
 
     @property
     def found(self) -> tuple[Tie, ...]:
@@ -133,11 +131,11 @@ class Dependence(Check, unit="share of rows predicted correctly"):
         return {f"{tie.name}: {words}": getattr(tie, field) for tie in self.ties for words, field in ways}
 
     def looked_at(self) -> tuple[Looked, ...]:
-        """Each candidate: accuracy with and without tied rows, and the fall."""
-        looked = [
-            Looked(tie.name, tie.verdict, {name: getattr(tie, name) for name in ("shuffled", "apart", "fall")})
-            for tie in self.ties
-        ]
+        """Each candidate: accuracy with and without tied rows, and the fall; or how often near rows share a group."""
+        looked = []
+        for tie in self.ties:
+            fall = {"kinship" if tie.fall.kind == KINSHIP else "fall": tie.fall}
+            looked.append(Looked(tie.name, tie.verdict, {"shuffled": tie.shuffled, "apart": tie.apart} | fall))
         return (*looked, *(Looked(name, UNDECIDED, {}) for name in self.missing))
 
     def __str__(self) -> str:
@@ -148,28 +146,33 @@ class Dependence(Check, unit="share of rows predicted correctly"):
         ]
         sentences = [f"Rows belong together: {'; '.join(parts)}. Pass them as groups (or time)."] if parts else []
         open_ties = [
-            f"{tie.name} ({tie.groups} groups): a fall of up to {tie.fall.high:.2f} is possible"
+            f"{tie.name} ({tie.groups} groups): "
+            + (
+                f"a fall of up to {tie.fall.high:.2f} is possible"
+                if tie.fall.high < 1
+                else "predictions are hardly better than chance"
+            )
             for tie in self.ties
             if tie.verdict == UNDECIDED
         ] + [f"{name}: {why}" for name, why in self.missing.items()]
         if open_ties:
-            sentences.append(f"Whether rows belong together cannot be decided for {_first(open_ties, '; ')}.")
+            sentences.append(f"Whether rows belong together cannot be decided for {shown(open_ties, 3)}.")
             sentences.append("More rows or more groups would tell; to be safe, pass them as groups.")
+        sentences += ["No sign that rows belong together."] if self.verdict == NOTHING else []
         no = [tie.fall for tie in self.ties if tie.verdict == NOTHING]
         for text, ends in (
-            ("a fall in balanced accuracy by more than {:.2f} is excluded", [e.high for e in no if e.kind != KINSHIP]),
+            (
+                "a fall in balanced accuracy by more than {:.2f} is excluded",
+                [e.high for e in no if e.kind != KINSHIP],
+            ),
             ("near rows are in one group at most {:.2f} more often", [e.high for e in no if e.kind == KINSHIP]),
         ):
             if ends:
                 text = text.format(max(0.01, *ends))
                 sentences.append(f"{counted(len(ends), 'candidate')} for groups in {self.n_rows:,} rows: {text}.")
         if self.skipped:
-            sentences.append(f"Not tried, because one value has most of the rows: {_first(self.skipped, ', ')}.")
-        return (" ".join(sentences) or "Undecided: nothing was tried.") + self.unread
-
-
-def _first(names: Sequence[str], between: str) -> str:
-    return between.join(names[:SHOWN]) + f"{between}and {len(names) - SHOWN} more" * (len(names) > SHOWN)
+            sentences.append(f"Not tried: {shown([f'{name} ({why})' for name, why in self.skipped.items()], 3)}.")
+        return (" ".join(sentences) or "Undecided: nothing was tried.") + self.not_looked_at
 
 
 def dependence(
@@ -207,7 +210,7 @@ def dependence(
     It misleads if deployment sees the same groups again (the same machines, the same customers): then shuffled accuracy
     is right. Many small clusters that are real kinds of cases look like groups of near rows. It cannot see groups that
     no column, no order and no nearness shows. Columns of numbers in which neighbouring values have like rows are
-    measurements and not tried, unless their name says otherwise; `skipped` names columns with one value for most rows.
+    measurements and not tried, unless their name says otherwise; `skipped` names what was not tried.
 
     Parameters
     ----------
@@ -240,8 +243,8 @@ def dependence(
     if near:
         search.near()
     ties = tuple(sorted(_judged(search.ties), key=lambda tie: -tie.fall.value))
-    skipped, texts = tuple(search.skipped), left_out(X, table.X)
-    return Dependence(ties, search.missing, search.shown_learner, len(table), seed, skipped, texts)
+    texts = left_out(X, table.X)
+    return Dependence(ties, search.missing, search.shown_learner, len(table), seed, search.skipped, texts)
 
 
 def _judged(ties: list[Tie]) -> list[Tie]:
@@ -297,7 +300,7 @@ class _Search:
         self.shown_learner = "RandomForestClassifier" if learner is None else type(learner).__name__
         self.ties: list[Tie] = []
         self.missing: dict[str, str] = {}
-        self.skipped: list[str] = []
+        self.skipped: dict[str, str] = {}
         self.again = MOST_AGAIN
 
     def order(self) -> None:
@@ -333,7 +336,7 @@ class _Search:
             values, is_likely = _values(X[name]), bool(NAMES.search(name))
             sizes = np.bincount(_united(values, self.table.groups))
             if chosen is None and (sizes.size > MOST_VALUES * len(X) or sizes.max() > LARGEST_SHARE * len(X)):
-                self.skipped += [name] if 1 < sizes.size <= MOST_VALUES * len(X) else []
+                self.skipped |= {name: "one value has most rows"} if 1 < sizes.size <= MOST_VALUES * len(X) else {}
                 continue
             is_number = chosen is None and X[name].dtype.kind in "iuf" and not is_likely
             sample = partial(of_groups, values, self.seed)
@@ -352,7 +355,9 @@ class _Search:
         rows = rows[np.sort(np.unique(self.table.row_hashes[rows], return_index=True)[1])]
         values = as_points(self.table.X.iloc[rows])
         columns = continuous_columns(values)
-        if len(columns) > 1:
+        if len(columns) < 2:
+            self.skipped[NEAR] = "fewer than two columns of numbers that seldom repeat"
+        else:
             part = self.table.take(rows)
             groups = _of_first(near_blocks(scaled(values[:, columns], self.seed), self.seed), part.groups)
             sample = partial(of_groups, groups, self.seed)
@@ -384,7 +389,6 @@ class _Search:
         kinship = around(float(kin.mean()), error, 0.95, KINSHIP)
         if candidate.kind != NEAR and not is_told and kinship.high < FALL:
             return replace(tie, fall=kinship)
-        # What the nearest row does not learn says nothing.
         return tie if tie.relevant > FALL else replace(tie, fall=replace(tie.fall, high=1.0))
 
     def _learned(self, candidate: _Candidate) -> Tie:
@@ -433,6 +437,8 @@ def _compared(candidate: _Candidate, table: Data, groups: Ints, shuffled: Floats
     over_groups = partial(_mean, groups=groups, units=table.groups)
     fall, chance = over_groups((shuffled - apart) * weights, least=-1.0)
     above = float((shuffled * weights).mean()) - 1 / np.unique(table.codes).size
+    # What is not learned says nothing.
+    fall = fall if above >= FALL else replace(fall, high=1.0)
     is_coarse = candidate.kind == NEAR or _worth(groups) <= FEW
     return Tie(
         kind=candidate.kind,

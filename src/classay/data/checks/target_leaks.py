@@ -23,6 +23,7 @@ from ...splits import PerRow, fold_of_rows
 from ...tables.data import Data
 from .quick_models import (
     FOLDS,
+    LEAST_EVENTS,
     class_weights,
     even_sample,
     labelled_rows,
@@ -36,8 +37,8 @@ from .verdicts import FOUND, NOTHING, UNDECIDED, Check, Looked
 
 MOST_ROWS = 3_000
 """Rows that are used; of a larger table, a sample that is as even over the classes as possible."""
-MOST_COLUMNS = 100
-"""Columns that are tried alone."""
+MOST_COLUMNS = MOST_CLASSES = 100
+"""Columns that are tried alone; classes of which rows are used: the largest."""
 SUSPECT = 0.5
 """Skill of a column alone from which all columns, and all others, are tried."""
 POSSIBLE = 0.75
@@ -86,7 +87,7 @@ class Leaks(Check, unit="skill of the column alone"):
     target: str
     n_rows: int
     seed: int
-    texts: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
     @property
     def found(self) -> tuple[Leak, ...]:
@@ -95,7 +96,7 @@ class Leaks(Check, unit="skill of the column alone"):
 
     @property
     def suspects(self) -> tuple[Leak, ...]:
-        """The columns that do as much as all together, but not enough to call them leaks."""
+        """The columns that do as much as all together, but not enough to call them leaks, or that may: rows are few."""
         return tuple(leak for leak in self.columns if leak.verdict == UNDECIDED)
 
     def summary(self) -> dict[str, Estimate]:
@@ -113,19 +114,25 @@ class Leaks(Check, unit="skill of the column alone"):
     def __str__(self) -> str:
         named = "; ".join(
             f"{leak.column} alone has a skill of {leak.skill.value:.2f}, all columns {leak.all_columns.value:.2f}, all "
-            f"others{' without ' + ' and '.join(leak.together) if leak.together[1:] else ''} {_value(leak.others)}"
+            f"others{' without ' + ' and '.join(leak.together) if leak.together[1:] else ''} {leak.others.value:.2f}"
             for leak in self.found or self.suspects
+            if leak.others is not None
         )
         if self.found:
-            return f"Possible target leak: {named}. Drop it if it is not known when you predict.{self.unread}"
+            return f"Possible target leak: {named}. Drop it if it is not known when you predict.{self.not_looked_at}"
+        if self.suspects and not named:
+            most = max(leak.skill.high for leak in self.suspects)
+            return (
+                f"Undecided: rows are too few. A column alone may have a skill of up to {most:.2f}.{self.not_looked_at}"
+            )
         if self.suspects:
-            return f"Undecided: {named}. Is it known when you predict, and all that matters?{self.unread}"
+            return f"Undecided: {named}. Is it known when you predict, and all that matters?{self.not_looked_at}"
         best = max((leak.skill for leak in self.columns), key=lambda effect: effect.value)
         return (
             f"No sign of a target leak: {counted(len(self.columns), 'column')} tried alone, the best with a skill of "
             f"{best.value:.2f} (at most {best.high:.2f}). One from {SUSPECT:g} to which all columns add at most "
             f"{NEARLY:g} would have been seen if all others had {WITHOUT:g} less; of columns that need each other, "
-            f"only the clearest two or three.{self.unread}"
+            f"only the clearest two or three.{self.not_looked_at}"
         )
 
 
@@ -157,7 +164,8 @@ def leaks(
 
     It misleads if the task is to read one column: a threshold on a measurement is not a leak, nor is a category that
     decides. Two measurements that are recorded after the label hide each other. A leak that only some rows have is not
-    seen. Of more than 100 columns, the 100 that sort rows best by class are tried.
+    seen. Of more than 100 columns, the 100 that sort rows best by class are tried; of classes, the 100 largest. It is
+    undecided if a column may have a skill of 0.75, or all classes but one have fewer than 10 rows.
 
     Parameters
     ----------
@@ -180,6 +188,10 @@ def leaks(
     """
     seed = seeds.settle(random_state)
     table = labelled_rows(X, y, groups)
+    if table.classes.size > MOST_CLASSES:
+        largest = np.sort(np.argsort(-np.bincount(table.codes), kind="stable")[:MOST_CLASSES])
+        table = table.take(np.flatnonzero(np.isin(table.codes, largest)))
+        table = replace(table, codes=np.searchsorted(largest, table.codes), classes=table.classes[largest])
     if table.codes.size > MOST_ROWS:
         table = table.take(even_sample(table.codes, MOST_ROWS, seed))
     search = _Search(table, learner, str(target), seed)
@@ -187,7 +199,7 @@ def leaks(
         alone = search.alone(bar)
     columns = search.judged(alone)
     ordered = tuple(sorted(columns, key=lambda leak: -leak.skill.value))
-    return Leaks(ordered, str(target), table.codes.size, seed, left_out(X, table.X))
+    return Leaks(ordered, str(target), table.codes.size, seed, (*left_out(X, table.X), *left_out(table.X, alone)))
 
 
 class _Search:
@@ -244,8 +256,9 @@ class _Search:
                 if self.table.X.shape[1] == 1 and verdict == FOUND:
                     verdict = UNDECIDED  # there is no other column to compare with
                 judged[name] = replace(leak, others=others, together=together, verdict=verdict)
+        few = np.sort(np.bincount(self.table.codes))[-2] < LEAST_EVENTS  # of all classes but one
         for name, leak in judged.items():
-            if leak.skill.value < SUSPECT and leak.skill.high >= POSSIBLE:
+            if leak.verdict == NOTHING and (few or (leak.skill.value < SUSPECT and leak.skill.high >= POSSIBLE)):
                 judged[name] = replace(leak, verdict=UNDECIDED)
         if all(leak.verdict != FOUND for leak in judged.values()):
             judged |= self._several(judged, measured, everything)
@@ -336,7 +349,3 @@ def looks_like(column: str, target: str) -> bool:
     short, long = sorted((one, other), key=len)
     inside = any(long[place : place + len(short)] == short for place in range(len(long) - len(short) + 1))
     return inside and max(map(len, short)) >= 3
-
-
-def _value(estimate: Estimate | None) -> str:
-    return "unknown" if estimate is None else f"{estimate.value:.2f}"

@@ -27,9 +27,9 @@ class Looked:
 
 
 class Check(Result):
-    """The result of a check of the data. `actions` are what to do, by verdict; `texts` are columns not looked at."""
+    """The result of a check of the data. `actions` are what to do, by verdict; `unread` are columns not looked at."""
 
-    texts: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
     actions: ClassVar[dict[str, str]] = {
         FOUND: "Find out why before you trust a score.",
         UNDECIDED: "Add rows, or ask who collected them.",
@@ -62,9 +62,9 @@ class Check(Result):
         return max(known, key=lambda effect: effect.high, default=None)
 
     @property
-    def unread(self) -> str:
-        """A sentence on columns of texts, or nothing."""
-        return f" Texts were not looked at: {shown(self.texts, 3)}." if self.texts else ""
+    def not_looked_at(self) -> str:
+        """A sentence on such columns, or nothing."""
+        return f" Not looked at (texts, rare values, or too many columns): {shown(self.unread)}." if self.unread else ""
 
     def to_frame(self) -> pd.DataFrame:
         """One row per figure of what was looked at: name, verdict, figure, value, low, high, level, kind."""

@@ -162,7 +162,13 @@ def _minimised(
     bounds = [(0.0, MOST_WEIGHT)] * len(evidence) + [(LEAST_WRONG, _most_wrong(pattern))] * (wrong is None)
     args = (evidence, codes, pattern, wrong)
     return minimize(
-        negative_log_likelihood, start, args, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": steps}
+        negative_log_likelihood,
+        start,
+        args,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        options={"maxiter": steps, "ftol": 1e-12},
     )
 
 
@@ -258,9 +264,6 @@ def interval_of_wrong(model: LabelModel, most: float) -> tuple[Floats, Floats]:
 
     low, high = end(LEAST_WRONG), end(_most_wrong(model.pattern))
     return np.append(low[:-1], 0.0) if low[-1] == LEAST_WRONG else low, high
-
-
-# Evidence against every class, for any rows.
 
 
 CELLS = 2 * 10**5

@@ -19,6 +19,7 @@ from scipy.stats import chi2, norm
 
 from ... import expect
 from ...arrays import Floats, Ints, Mask
+from ...expect import counted
 from ...inputs import encode
 from ...intervals import Estimate, exact, of_proportion
 from ...seeds import generator
@@ -55,6 +56,7 @@ CAUTION = 0.3
 """Rows that are hard are less rare than the model has them: lists keep the stated rate at this share of it (tuned)."""
 MOST_NAMED = 3
 """Pairs of classes that are named."""
+USED = "distances alone", "distances and the learner's probabilities"
 LEAST_LISTED = 0.5
 """A label that is more likely right than wrong is not listed, even if the list could bear it."""
 
@@ -193,7 +195,7 @@ def wrong_labels(
     tables = [np.zeros((result.classes.size, result.classes.size)) for _ in range(2)]  # of rows that look like each
     for table, ahead, other in zip(tables, (lead, led), (likely, seen)):
         np.add.at(table, (np.where(ahead < 0, other, codes)[everything], codes[everything]), 1)
-    rows_used = everything.size
+    rows_used, unjudged = everything.size, codes.size - everything.size
     doubted = of_proportion(int((lead[everything] < 0).sum()), rows_used, level)
     one_way = [_one_way(table) / rows_used for table in tables]
     wrong = _share(model, ends, apart, [*one_way, doubted.high], level)
@@ -226,13 +228,13 @@ def wrong_labels(
         errors=int(errors.sum()),
         explained=_explained(probability[errors], cautious[errors], most[errors], wrong),
         false_alarms=false_alarms,
-        used=_used(shares is not None),
+        used=USED[shares is not None],
         weights=tuple(model.parameters[:-1].tolist()),
         notes=(
             *_directions(model, result.classes),
             "Wrong labels that are exchanged between two similar classes look like overlap: with them, "
             f"between {in_any_direction.low:.0f} and {in_any_direction.high:.0f} labels may be wrong.",
-            *_unjudged(codes.size - rows_used),
+            *([f"{counted(unjudged, 'row')} cannot be judged: no other row has the class."] if unjudged else []),
         ),
     )
 
@@ -318,15 +320,6 @@ def _explained(middle: Floats, least: Floats, most: Floats, wrong: Estimate) -> 
     return Estimate(value, low, high, wrong.level, wrong.kind)
 
 
-def _unjudged(rows: int) -> list[str]:
-    which = "1 row cannot be judged: its class has" if rows == 1 else f"{rows:,} rows cannot be judged: their class has"
-    return [f"{which} no other rows."] if rows else []
-
-
-def _used(learner: bool) -> str:
-    return "distances and the learner's probabilities" if learner else "distances alone"
-
-
 def _nothing(result: Complexity, unknown: Estimate, learner: bool, false_alarms: float) -> WrongLabels:
     """The result where nothing is known."""
     rows, level = len(result), unknown.level
@@ -342,7 +335,7 @@ def _nothing(result: Complexity, unknown: Estimate, learner: bool, false_alarms:
         errors=0,
         explained=Estimate(math.nan, 0.0, 1.0, level, unknown.kind),
         false_alarms=false_alarms,
-        used=_used(learner),
+        used=USED[learner],
         weights=(),
         notes=(),
     )

@@ -162,8 +162,8 @@ class UnlikeKnown(Check, unit="share of the rows"):
         return {"flagged": self.share, "expected false alarms": exact(self.false_alarms)}
 
     def looked_at(self) -> tuple[Looked, ...]:
-        """The new rows: found if p < .01, undecided if p < .05, with groups, or if no row can be flagged."""
-        unsure = self.known_groups is not None or self.p_value < UNSURE
+        """The new rows: found if p < .01, undecided if p < .05, no row can be flagged, or, of groups, many may be."""
+        unsure = self.p_value < UNSURE if self.known_groups is None else self.share.high > 2 * self.false_alarms
         verdict = FOUND if self.p_value < LEVEL else UNDECIDED if unsure else NOTHING
         return (Looked("new rows", UNDECIDED if self._too_few else verdict, self.summary()),)
 
@@ -184,7 +184,7 @@ class UnlikeKnown(Check, unit="share of the rows"):
                 f"{_least_known(self.false_alarms)} are needed. Add known rows, or raise the rate."
             )
         verdict = {FOUND: "Found rows unlike the known ones", NOTHING: "No sign of rows unlike the known ones"}
-        unsure = f"below {UNSURE:g}" if self.known_groups is None else "otherwise, as rows come in groups"
+        unsure = f"below {UNSURE:g}" if self.known_groups is None else "if twice as many may be, as rows are in groups"
         return (
             f"{verdict.get(self.verdict, 'Undecided')}: {self.flagged.size} of {self.unusual.size} rows are farther "
             f"from every class, or from all rows, than {1 - self.false_alarms:.3g} of {known}; about "

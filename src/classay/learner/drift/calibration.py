@@ -51,7 +51,6 @@ class Target:
 
     @property
     def codec(self) -> LabelCodec | NumberCodec:
-        """How predictions are stored."""
         return NumberCodec() if self.classes is None else LabelCodec(self.classes)
 
     def alike(self, one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
@@ -66,10 +65,6 @@ class Target:
         for that, but not with 3 blocks: there 6 % of 250 streams alarmed at 5 % with batches of 300 rows. So 3 blocks
         are worth 1, 5 are worth 5, and between them the worth is on a line, so that one row more or less hardly changes
         a p-value.
-
-        >>> target = Target(np.array([0, 1]))
-        >>> target.worth(3.0), target.worth(4.0), target.worth(5.0), Target(None).worth(5.0)
-        (1.0, 3.0, 5.0, 2.0)
         """
         if self.classes is None:
             return (blocks - 1) / 2
@@ -80,9 +75,6 @@ class Target:
 
         Without it, a rare large error of a heavy-tailed target, which the reference happens to lack, is an alarm. A
         class is right or wrong, so no row can count more than another.
-
-        >>> Target(None, 0.1).cap([np.array([1.0, 2.0]), np.array([100.0])], [np.zeros(2), np.zeros(1)])
-        6.0
         """
         if self.classes is not None:
             return math.inf
@@ -101,11 +93,7 @@ class Target:
         return quality if self.classes is not None else -quality * self.deviation
 
     def chance(self, one: NDArray[Any], other: NDArray[Any]) -> float:
-        """How often a prediction of the one and one of the other, for unrelated points, are alike.
-
-        >>> Target(None, 1.0).chance(np.array([0.0, 5.0]), np.array([1.0, 2.0, 5.0, 6.0]))
-        0.375
-        """
+        """How often a prediction of the one and one of the other, for unrelated points, are alike."""
         if self.classes is not None:
             shares = [np.bincount(codes.ravel(), minlength=self.classes.size) / codes.size for codes in (one, other)]
             return float(shares[0] @ shares[1])
@@ -226,9 +214,6 @@ def p_value(values: Floats, value: float, blocks: float) -> float:
 
     p = Φ(Φ⁻¹(q)/√(1 + 1/blocks)): all values come from one reference and share its error, which is 1/`blocks` of a
     batch's variance; a new batch does not share it.
-
-    >>> round(p_value(np.arange(99) / 100, 0.03, blocks=10), 3)
-    0.058
     """
     share = (1 + int((values <= value).sum())) / (values.size + 1)
     return float(stats.norm.cdf(stats.norm.ppf(share) / math.sqrt(1 + 1 / blocks))) if share < 1 else 1.0

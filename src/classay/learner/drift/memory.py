@@ -403,9 +403,6 @@ def paired_p_value(differences: Floats) -> float:
     """The p-value of "the mean difference is not above 0": Student's t, and at least 2⁻ⁿ for n differences ≠ 0.
 
     No n signs that are + or − with equal chance show more than 2⁻ⁿ, however little the differences vary.
-
-    >>> paired_p_value(np.array([1.0, 1.0, 1.0]))
-    0.125
     """
     n, mean, deviation = differences.size, float(differences.mean()), float(differences.std(ddof=1))
     if deviation == 0:

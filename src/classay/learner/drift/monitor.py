@@ -151,13 +151,15 @@ class DriftMonitor:
             expect_weights(self.learner)
         if self._of_numbers:
             refuse_target(labels)
+            target = Target(None, tolerance_for(labels, self.tolerance), float(labels.std()))
         else:
             refuse_classes(*np.unique(labels, return_inverse=True))
+            target = Target(np.unique(labels))
         drawn = probes(self.probes, self.n_probes, rows, np.arange(len(labels)), self.seed)
         if drawn is None:
             raise InputError("`probes` is None; expected 'uniform', 'marginal', 'data', rows or a function.")
         concept = Concept(0, rows, labels, given.weights)
-        state = MonitorState(concept, self._target(labels), drawn.rows, drawn.kind, given.groups, until)
+        state = MonitorState(concept, target, drawn.rows, drawn.kind, given.groups, until)
         state.reference = replace(concept, answers=self._predictions(state, concept, drawn.rows))
         self._state = state
         if batch_size is not None:
@@ -283,11 +285,6 @@ class DriftMonitor:
         monitor = cls(learner, executor=executor, progress=progress, **settings)
         monitor._state = state
         return monitor
-
-    def _target(self, values: NDArray[Any]) -> Target:
-        if not self._of_numbers:
-            return Target(np.unique(values))
-        return Target(None, tolerance_for(values, self.tolerance), float(values.std()))
 
     def _fitted(self) -> MonitorState:
         if self._state is None:

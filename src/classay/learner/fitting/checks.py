@@ -165,7 +165,12 @@ def prepare(
     seed = seeds.settle(random_state)
     learner, of_learner = unfitted_learner(learner)
     given = {"groups": groups, "time": time, "sample_weight": sample_weight, "X_test": X_test, "y_test": y_test}
-    data = _expect_apart(Data.of(X, y, **given, numbers=kind_of(learner) == "regressor"))
+    data = Data.of(X, y, **given, numbers=kind_of(learner) == "regressor")
+    if data.groups_in_both:
+        raise InputError(
+            f"{data.groups_in_both} groups of `groups` have rows in `X` and in `X_test`; a group must be in one of "
+            "them. Move its rows to one side, or leave `groups` out."
+        )
     both = data.joined()
     if both.per_row.weights is not None:
         expect_weights(learner)
@@ -296,15 +301,6 @@ def _is_fitted(learner: Any) -> bool:
     except (NotFittedError, TypeError, AttributeError):
         return False
     return True
-
-
-def _expect_apart(data: Data) -> Data:
-    if data.groups_in_both:
-        raise InputError(
-            f"{data.groups_in_both} groups of `groups` have rows in `X` and in `X_test`; a group must be in one of "
-            "them. Move its rows to one side, or leave `groups` out."
-        )
-    return data
 
 
 def _expect_two_fold(scheme: Any, time: Any, X_test: Any, scores: Any) -> None:

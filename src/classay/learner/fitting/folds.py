@@ -52,7 +52,8 @@ class Folds:
 
     def samples(self, X: Any, y: NDArray[Any], codes: Ints, given: PerRow, seed: int) -> list[Sample]:
         """The training rows of every fit, and the rows that it predicts; None where all predict the same."""
-        tested = self._tested(codes.size)
+        tested = np.arange(codes.size) if self.tested is None else np.unique(_numbers(self.tested, "Folds(tested)"))
+        _expect_rows(tested, codes.size, "`Folds(tested)` has rows")
         if isinstance(self.cv, (int, np.integer)):
             fold = fold_of_rows(codes, int(self.cv), seed, given)
             numbers = range(int(fold.max()) + 1)
@@ -81,13 +82,6 @@ class Folds:
             return f"{len(self.cv)} index pairs"
         text = " ".join(repr(self.cv).split())
         return type(self.cv).__name__ if text.startswith("<") or len(text) > 200 else text
-
-    def _tested(self, rows: int) -> Ints:
-        if self.tested is None:
-            return np.arange(rows)
-        tested = np.unique(_numbers(self.tested, "Folds(tested)"))
-        _expect_rows(tested, rows, "`Folds(tested)` has rows")
-        return tested
 
     def _split(self, X: Any, y: NDArray[Any], given: PerRow, seed: int) -> list[tuple[Ints, Ints]]:
         splitter = copy.deepcopy(self.cv)

@@ -41,7 +41,6 @@ class FitGroup:
 
     @property
     def kind(self) -> str:
-        """How fits are shared."""
         return ALONE if self.path is None else str(self.path.KIND)
 
     @property
@@ -143,7 +142,6 @@ def with_settings(learner: Any, settings: dict[str, Any]) -> Any:
 
 
 def grid(learner: Any, param_name: Any, param_range: Any) -> Grid:
-    """The grid for `sweep`, checked."""
     if isinstance(param_name, str):
         names, ranges = [param_name], [param_range]
         if isinstance(param_range, Mapping):

@@ -22,6 +22,8 @@ from .checks import Setup
 from .folds import Folds
 
 OPAQUE = "opaque: "
+INSTALLED = ("site-packages", "dist-packages")
+"""Folders whose files change only with the version of their package."""
 DRAWING = 1
 """Raise it when the same seed draws other subsets or refits than before: older records must not be reused then."""
 
@@ -169,6 +171,7 @@ def _value(value: Any) -> Any:
             "class": _address(type(value)),
             "version": _version(type(value)),
             "parameters": {key: _value(part) for key, part in sorted(value.get_params(deep=False).items())},
+            **({"output": dict(output)} if (output := getattr(value, "_sklearn_output_config", None)) else {}),
         }
     if callable(value) and hasattr(value, "__qualname__"):
         where = _address(value)
@@ -186,17 +189,50 @@ def _address(value: Any) -> str:
 
 
 def _version(kind: Any) -> str:
-    """The version of the package a class or function comes from, or a hash of its source where there is none."""
+    """The version of the package a class or function comes from, or a hash of its source if a user may change it."""
     package = str(kind.__module__).split(".")[0]
-    version = getattr(sys.modules.get(package), "__version__", None)
-    if version is not None:
-        return str(version)
     if package in sys.stdlib_module_names - {"__main__"}:
         return platform.python_version()
+    version = getattr(sys.modules.get(package), "__version__", None)
+    if version is not None and not _may_change(kind):
+        return str(version)
+    sources: dict[int, str] = {}
     try:
-        return hashlib.blake2b(inspect.getsource(kind).encode(), digest_size=8).hexdigest()
+        _sources(kind, sources)
     except (OSError, TypeError):
         return f"{OPAQUE}source of {kind.__qualname__}"
+    return hashlib.blake2b("\n".join(sources.values()).encode(), digest_size=8).hexdigest()
+
+
+def _may_change(value: Any) -> bool:
+    """Whether a module, class or function is from a file that belongs to no installed package."""
+    name = value.__name__ if inspect.ismodule(value) else str(value.__module__)
+    file = getattr(sys.modules.get(name), "__file__", None) or ""
+    package = name.split(".")[0]
+    known = package == "classay" or package in sys.stdlib_module_names - {"__main__"}
+    return not known and not any(folder in file for folder in INSTALLED)
+
+
+def _sources(value: Any, sources: dict[Any, str], name: str = "") -> None:
+    """Collect the source of a class or function, of what it inherits and of all that it names: what a fit may run."""
+    if isinstance(value, (bool, int, float, str, bytes, tuple)):
+        sources[name] = f"{name} = {value!r}"
+    if id(value) in sources or not (inspect.ismodule(value) or inspect.isclass(value) or inspect.isfunction(value)):
+        return
+    if not _may_change(value):
+        sources[id(value)] = f"{value.__name__} {getattr(value, '__version__', '')}"
+        return
+    sources[id(value)] = inspect.getsource(value)
+    for part in () if inspect.isfunction(value) else [*getattr(value, "__bases__", ()), *vars(value).values()]:
+        part = getattr(part, "fget", None) or inspect.unwrap(getattr(part, "__func__", part))
+        if not isinstance(part, (bool, int, float, str, bytes, tuple)):
+            _sources(part, sources)
+    if inspect.isfunction(value):
+        codes = [value.__code__]
+        for code in codes:
+            codes += [each for each in code.co_consts if inspect.iscode(each)]
+            for used in [used for used in code.co_names if used in value.__globals__]:
+                _sources(value.__globals__[used], sources, used)
 
 
 def _opaque(value: Any) -> str | None:

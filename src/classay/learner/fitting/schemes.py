@@ -292,11 +292,7 @@ class Retrain:
 
 
 def lag_of(samples: int) -> int:
-    """With time: a sample is compared with the one that is so many samples later.
-
-    >>> lag_of(2), lag_of(20)
-    (1, 10)
-    """
+    """With time: a sample is compared with the one that is so many samples later."""
     return math.ceil((samples - 1) / 2)
 
 

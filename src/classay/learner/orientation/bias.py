@@ -67,7 +67,6 @@ class Biases(dict[int, Estimate]):
         self._record, self._holdouts, self._level = record, holdouts, level
 
     def own_record(self) -> Labelings:
-        """The record that it was measured from."""
         if self._record is None:
             raise InputError("This orientation was kept without its record; measure the record again.")
         return self._record
@@ -100,8 +99,14 @@ class Biases(dict[int, Estimate]):
             return bias_of(hits, chance(right, h, n_classes), self._level, kind)
         if callable(target):
             hits = _asked(record, points, target)
-            p = _chance_of(target, record, points) if size is None else _share(size, n_classes, h)
-            return bias_of(hits, p, self._level, kind)
+            if size is None:
+                return bias_of(hits, _chance_of(target, record, points), self._level, kind)
+            number = whole(size, "size", at_least=0)
+            if number > n_classes**h:
+                raise InputError(
+                    f"`size` is {number}, but there are only {n_classes}^{h} labelings. Use at most as many."
+                )
+            return bias_of(hits, float(number / n_classes**h), self._level, kind)
         wanted = _labelings(target, record.classes, h)
         hits = _asked(record, points, lambda predicted, truth: _member(predicted, wanted, record.classes))
         return bias_of(hits, len(wanted) / n_classes**h, self._level, kind)
@@ -155,13 +160,6 @@ def _chance_of(target: Callable[..., Any], record: Labelings, holdouts: NDArray[
     return float(np.mean([_answers(target, record, labelings, points).mean() for points in holdouts]))
 
 
-def _share(size: int, n_classes: int, h: int) -> float:
-    number = whole(size, "size", at_least=0)
-    if number > n_classes**h:
-        raise InputError(f"`size` is {number}, but there are only {n_classes}^{h} labelings. Use at most as many.")
-    return float(number / n_classes**h)
-
-
 def _labelings(target: Any, classes: NDArray[Any], h: int) -> set[tuple[int, ...]]:
     codes = {label: code for code, label in enumerate(classes.tolist())}
     example = tuple(classes.tolist()[place % len(classes)] for place in range(h))
@@ -207,11 +205,7 @@ def target_size(threshold: int, holdout_size: int, n_classes: int) -> int:
 
 
 def chance(threshold: int, holdout_size: int, n_classes: int) -> float:
-    """p_z: the chance that uniform guessing gets at least `threshold` of `holdout_size` labels right.
-
-    >>> [round(chance(z, 5, 2), 4) for z in (1, 2, 3, 4, 5)]
-    [0.9688, 0.8125, 0.5, 0.1875, 0.0312]
-    """
+    """p_z: the chance that uniform guessing gets at least `threshold` of `holdout_size` labels right."""
     whole(threshold, "threshold", at_least=0)
     return target_size(threshold, holdout_size, n_classes) / int(n_classes**holdout_size)
 

@@ -198,11 +198,7 @@ def p_log_p(p: Floats) -> Floats:
 
 
 def binary_entropy(q: Floats) -> Floats:
-    """H2(q) in bits, of each of several q.
-
-    >>> binary_entropy(np.array([0.5]))
-    array([1.])
-    """
+    """H2(q) in bits, of each of several q."""
     return p_log_p(q) + p_log_p(1 - q)
 
 

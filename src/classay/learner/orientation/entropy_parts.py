@@ -60,12 +60,10 @@ class HoldoutLabels:
 
     @property
     def size(self) -> int:
-        """The points of a holdout."""
         return int(self.holdouts.shape[1])
 
     @property
     def log2_labelings(self) -> float:
-        """log2|Ω|: the highest possible entropy."""
         return self.size * math.log2(self.n_classes)
 
     @cached_property

@@ -71,18 +71,12 @@ class Kinship(Result, chart="kinship:KINSHIP"):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per pair and distance: learner, other, distance, value, floor, plain."""
-        rows = [
-            {
-                "learner": self.names[a],
-                "other": self.names[b],
-                "distance": distance,
-                "value": float(getattr(self, distance)[a, b]),
-                "floor": float(self.floor[distance][a, b]),
-                "plain": float(self.plain[distance][a, b]),
-            }
-            for distance in DISTANCES
-            for a, b in combinations(range(len(self.names)), 2)
-        ]
+        rows = []
+        for distance in DISTANCES:
+            figures = {"value": getattr(self, distance), "floor": self.floor[distance], "plain": self.plain[distance]}
+            for a, b in combinations(range(len(self.names)), 2):
+                pair = {"learner": self.names[a], "other": self.names[b], "distance": distance}
+                rows.append(pair | {name: float(matrix[a, b]) for name, matrix in figures.items()})
         return pd.DataFrame(rows)
 
     def __str__(self) -> str:

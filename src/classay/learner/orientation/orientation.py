@@ -298,7 +298,11 @@ def orientation(
         )
     sizes = []
     if isinstance(holdout_size, Iterable):
-        sizes = _sizes(holdout_size)
+        sizes = sorted({expect.whole(size, "holdout_size", at_least=1) for size in holdout_size})
+        if not sizes:
+            raise expect.InputError(
+                "`holdout_size` is empty; expected a number of points, or several such as [1, 2, 5]."
+            )
         holdout_size = sizes[-1]
     drawn = draw_holdouts(n_points, holdout_size, holdouts, random_state)
     n_classes, kind = len(labelings.classes), interval_kind(labelings)
@@ -347,13 +351,6 @@ def orientation(
         holdouts=held.holdouts,
         notes=(*notes, *entropies.notes),
     )
-
-
-def _sizes(holdout_size: Iterable[int]) -> list[int]:
-    sizes = sorted({expect.whole(size, "holdout_size", at_least=1) for size in holdout_size})
-    if not sizes:
-        raise expect.InputError("`holdout_size` is empty; expected a number of points, or several such as [1, 2, 5].")
-    return sizes
 
 
 def _by_size(record: Labelings, held: HoldoutLabels, sizes: list[int]) -> OrientationBySize:

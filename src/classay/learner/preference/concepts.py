@@ -173,7 +173,6 @@ class Attributes:
         return [str(column.name) for column in self.columns]
 
     def draw(self, n: int, generator: np.random.Generator) -> Any:
-        """Rows to train on."""
         if self.rows is not None:
             rows = take(self.rows, generator.integers(len(self.rows), size=n))
             return rows.reset_index(drop=True) if self.named else rows
@@ -183,8 +182,9 @@ class Attributes:
             # A Gaussian copula: uniform margins have correlation r if the underlying normals have 2·sin(π·r/6).
             beneath = 2 * math.sin(math.pi * self.correlation / 6)
             matrix = np.full((len(numbers),) * 2, beneath) + (1 - beneath) * np.eye(len(numbers))
-            normals = generator.standard_normal((n, len(numbers))) @ _root(matrix).T
-            shares[:, numbers] = stats.norm.cdf(normals)
+            values, vectors = np.linalg.eigh(matrix)  # unlike Cholesky's, its root exists if the matrix is singular
+            root = vectors * np.sqrt(np.maximum(values, 0.0))
+            shares[:, numbers] = stats.norm.cdf(generator.standard_normal((n, len(numbers))) @ root.T)
         return self._made(shares)
 
     def probes(self, requested: Any, n: int, seed: int) -> Probes:
@@ -219,11 +219,7 @@ class Attributes:
 
 
 def attributes(description: Any, correlation: float = 0.0) -> Attributes:
-    """The attributes that a user describes: rows of data, a dict of columns, or how many there are.
-
-    >>> attributes({"heat": (20, 80), "alloy": ["A", "B"], "wet": "bool"}).names
-    ['heat', 'alloy', 'wet']
-    """
+    """The attributes that a user describes: rows of data, a dict of columns, or how many there are."""
     expect.number(correlation, "correlation", above=-1, below=1)
     description = pandas_of(description, "attributes")
     if isinstance(description, pd.DataFrame) or (isinstance(description, np.ndarray) and description.ndim == 2):
@@ -277,12 +273,6 @@ def _from_rows(rows: Any) -> Attributes:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _root(matrix: Floats) -> Floats:
-    """A square root of a correlation matrix, even if it is singular."""
-    values, vectors = np.linalg.eigh(matrix)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
 # `agreement`: how often two concepts predict the same; exact where the attribute space is small and discrete.

@@ -62,7 +62,6 @@ class Curve:
         return np.clip(self.start + _pieces(p, self.knots) @ self.steps, -FARTHEST, FARTHEST)
 
     def mean(self, p: float | Floats) -> Floats:
-        """The mean share at p."""
         return np.asarray(special.ndtr(self.z(p)))
 
     def evidence(self, p: float, z: float = 0.0) -> float:

@@ -181,19 +181,10 @@ def preference(
 
     """
     if isinstance(learner, Mapping):
-        options: dict[str, Any] = {
-            "attributes": attributes,
-            "n_samples": n_samples,
-            "correlation": correlation,
-            "probes": probes,
-            "budget": budget,
-            "level": level,
-            "random_state": seeds.settle(random_state),
-            "executor": executor,
-            "progress": progress,
-            "time_limit": time_limit,
-        }
-        return _of_each(learner, partial(preference, f1=f1, f2=f2, **options))
+        same: dict[str, Any] = {"f1": f1, "f2": f2, "attributes": attributes, "correlation": correlation}
+        same |= {"n_samples": n_samples, "probes": probes, "random_state": seeds.settle(random_state)}
+        same |= {"budget": budget, "level": level, "executor": executor, "progress": progress, "time_limit": time_limit}
+        return _of_each(learner, partial(preference, **same))
     expect.whole(n_samples, "n_samples", at_least=2)
     expect.whole(budget, "budget", at_least=10, why="Fewer fits cannot show where the preference switches.")
     expect.fraction(level, "level")

@@ -5,8 +5,3 @@ Read `base` (what both have in common, and how they are written to a file), `cod
 predictions of any other system: `Labelings.from_arrays`, `from_frame` (`prediction_table`); `prediction_file` reads a
 file for the rows of a table.
 """
-
-from .labelings import Labelings
-from .predictions import Predictions, load
-
-__all__ = ["Labelings", "Predictions", "load"]

@@ -21,7 +21,6 @@ class LabelCodec:
     classes: NDArray[Any]
 
     def empty(self, shape: tuple[int, ...]) -> NDArray[Any]:
-        """Predictions that are all missing."""
         return np.full(shape, MISSING, dtype=code_type(self.classes.size))
 
     def read(self, predicted: Any, count: int) -> NDArray[Any]:
@@ -36,7 +35,6 @@ class LabelCodec:
         return codes
 
     def truth(self, y: NDArray[Any]) -> NDArray[Any]:
-        """The true values."""
         return np.searchsorted(self.classes, y).astype(code_type(self.classes.size))
 
     def holds(self, stored: NDArray[Any]) -> bool:
@@ -44,7 +42,6 @@ class LabelCodec:
         return stored.dtype.kind in "iu" and not ((stored < MISSING) | (stored >= self.classes.size)).any()
 
     def known(self, stored: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which stored predictions are not missing."""
         return np.asarray(stored != MISSING)
 
     def fit_quality(self, answered: NDArray[Any], truth: NDArray[Any], times: NDArray[np.integer]) -> float:

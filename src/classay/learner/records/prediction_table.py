@@ -24,7 +24,7 @@ from ...splits import per_row
 from .base import PREDICTIONS
 from .codecs import MISSING
 from .labelings import Labelings
-from .scores import MOST_FULL, Scores, is_probability, scores_from_arrays
+from .scores import MOST_FULL, is_probability, scores_from_arrays
 
 NOTHING_PREDICTED = "(none)"
 """The class of a missing answer, where missing answers count as answers."""
@@ -88,12 +88,15 @@ def labelings_of_table(
     if names.size < 2:
         raise InputError(f"There is 1 class ({names[0]!s}) in the answers and the truth; at least 2 are needed.")
     labels, correct, names = _sorted_classes(labels, correct, names)
-    class_scores = confidence = None
+    confidence = kept_scores = full_scores = None
     if len(scores) > 1:
         class_scores = np.stack([places.array(rows, by_class.get(str(each))) for each in names], axis=3)
         given = np.take_along_axis(class_scores, np.maximum(labels, 0)[..., None].astype(np.intp), axis=3)[..., 0]
         confidence = np.where(labels == MISSING, np.nan, given)
         class_scores = class_scores[:, :, keep]
+        full_scores = _full_scores(class_scores)
+        if names.size <= MOST_FULL and np.isfinite(class_scores).all():
+            kept_scores = scores_from_arrays(class_scores, "score", labels[:, :, keep], names, None, None)
     elif scores:
         confidence = places.array(rows, scores[0])
     first, items = np.unique(places.item, return_index=True)[1][keep], places.items[keep]
@@ -116,8 +119,8 @@ def labelings_of_table(
             "items": items.tolist() if items.dtype.kind in "iu" else [str(item) for item in items],
         },
         groups=None if groups is None else per_row(rows[groups].to_numpy()[first], rows=first.size).groups,
-        scores=_kept_scores(class_scores, labels[:, :, keep], names),
-        full_scores=_full_scores(class_scores),
+        scores=kept_scores,
+        full_scores=full_scores,
         confidence=None if confidence is None else confidence[:, :, keep],
         columns=rows.drop(columns=list(dict.fromkeys([*used, *scores]))).iloc[first].reset_index(drop=True),
     )
@@ -166,7 +169,6 @@ def _frame(frame: Any) -> pd.DataFrame:
 
 
 def expect_column(rows: pd.DataFrame, name: str | None, role: str) -> None:
-    """Refuse a name that no column has."""
     if name is not None and (not isinstance(name, str) or name not in rows):
         raise InputError(
             f"`{role}` is {name!r}, which is not a column.{nearest(str(name), map(str, rows.columns))} There are "
@@ -220,7 +222,6 @@ def _melted(
 
 
 def spare_name(name: str, rows: pd.DataFrame) -> str:
-    """A name that no column has."""
     while name in rows:
         name += "_"
     return name
@@ -308,11 +309,7 @@ def _factor(rows: pd.DataFrame, name: str | None, only: str) -> tuple[AnyInts, t
 
 
 def normalised(text: str) -> str:
-    """The stated rule for free words: Unicode NFKC, no case, single spaces, no quotes or punctuation at the ends.
-
-    >>> normalised('  **"Yes."** ')
-    'yes'
-    """
+    """The stated rule for free words: Unicode NFKC, no case, single spaces, no quotes or punctuation at the ends."""
     plain = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
     return plain.strip(QUOTES + " ") or plain
 
@@ -450,16 +447,8 @@ def _ends_in(column: str, word: str) -> bool:
     return before != column and before[-1:] in tuple("_-.: /")
 
 
-def _full_scores(class_scores: Floats | None) -> Floats | None:
+def _full_scores(class_scores: Floats) -> Floats:
     """(R, K·n, 2C): scores to rank by, and probabilities if they are such, as records of folds have them."""
-    if class_scores is None:
-        return None
     values = class_scores.swapaxes(0, 1).reshape(class_scores.shape[1], -1, class_scores.shape[3])
     known = values[np.isfinite(values).all(axis=2)]  # a variant may have fewer runs than another
     return np.concatenate([values, values if is_probability(known) else np.full_like(values, np.nan)], axis=2)
-
-
-def _kept_scores(class_scores: Floats | None, labels: AnyInts, classes: NDArray[Any]) -> Scores | None:
-    if class_scores is None or classes.size > MOST_FULL or not np.isfinite(class_scores).all():
-        return None
-    return scores_from_arrays(class_scores, "score", labels, classes, None, None)

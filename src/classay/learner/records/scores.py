@@ -52,7 +52,6 @@ class Scores:
 
     @property
     def probabilities(self) -> bool:
-        """Whether these are probabilities."""
         return self.kind == PROBABILITY
 
     @property
@@ -95,14 +94,6 @@ class Scores:
         """Those of some subsets (K',) and some refits of each (K', R')."""
         return replace(self, values=self.values[subsets[:, None], refits])
 
-    def expect_probabilities(self, purpose: str) -> None:
-        """Refuse decision values where probabilities are needed."""
-        if not self.probabilities:
-            raise InputError(
-                f"{purpose} needs probabilities, and the learner gives decision values, which have no unit. Wrap it in "
-                "CalibratedClassifierCV, or set probability=True where it has that."
-            )
-
     def expect_full(self, purpose: str) -> None:
         """Refuse a compact record where the scores of all classes are needed."""
         if self.compact:
@@ -129,7 +120,6 @@ class Scores:
 
 
 def names_of(classes: NDArray[Any], compact: bool) -> tuple[str, ...]:
-    """Names of the last axis."""
     return COMPACT if compact else tuple(str(each) for each in classes.tolist())
 
 
@@ -161,12 +151,10 @@ class ScoreForm:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type of the numbers."""
         return np.dtype(np.float64 if self.both else np.float32)
 
     @property
     def width(self) -> int:
-        """Numbers per prediction."""
         return len(COMPACT) if self.compact else int(self.classes.size) * (2 if self.both else 1)
 
     def bytes_of(self, answers: int) -> int:
@@ -174,7 +162,6 @@ class ScoreForm:
         return self.dtype.itemsize * self.width * answers
 
     def empty(self, shape: tuple[int, ...]) -> NDArray[Any]:
-        """Scores that are all missing."""
         return np.full((*shape, self.width), np.nan, dtype=self.dtype)
 
     def read(self, scored: ClassScores, truth: AnyInts | None) -> Float32s:

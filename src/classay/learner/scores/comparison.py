@@ -73,11 +73,7 @@ def overconfidence(held: OutOfFold, level: float = 0.95) -> Estimate | None:
 
 
 def nearly_constant(labels: AnyInts) -> bool:
-    """Whether nearly all predictions are of one class.
-
-    >>> nearly_constant(np.array([0] * 95 + [1] * 5)), nearly_constant(np.array([0, 1] * 50))
-    (True, False)
-    """
+    """Whether nearly all predictions are of one class."""
     known = labels[labels >= 0]
     return bool(known.size and np.bincount(known).max() >= CONSTANT * known.size)
 
@@ -103,7 +99,6 @@ def ranks_of_class(held: OutOfFold, code: int) -> Floats | None:
 
 
 def classes_with_rows(codes: Ints) -> list[int]:
-    """The classes with enough rows to judge."""
     return [int(code) for code in np.flatnonzero(np.bincount(codes) >= EVENTS)]
 
 
@@ -133,11 +128,7 @@ class Scored:
 
 
 def check_metric(name: str, classes: int = 2) -> str:
-    """The name of a scorer of classifiers, before any fit.
-
-    >>> check_metric("roc_auc", 3)
-    'roc_auc'
-    """
+    """The name of a scorer of classifiers, before any fit."""
     if name not in scorer_names():
         raise InputError(
             f"`metric` is {name!r}; expected a scorer of scikit-learn, such as accuracy, roc_auc, average_precision, "

@@ -17,8 +17,7 @@ from ...intervals import ROUNDING, Estimate, bounded, of_table, positive_around,
 from ...result import Result, parts_of
 from ..records.labelings import Labelings, expect_record
 from ..records.scores import Scores
-from .curves import refit_curves
-from .reliability import Calibration, bin_edges, calibration, calibration_figures, judged
+from .curves import Calibration, bin_edges, calibration, calibration_figures, judged, refit_curves
 from .row_blocks import (
     COUNT_LIMITS,
     LEAST_EVENTS,
@@ -236,10 +235,9 @@ def metrics(
     extra: Values = {}
     if cost is not None and scores is not None:
         pair = costs_of(cost)
-        cheapest = cheapest_threshold(scores, smaller.truth, pair, work.block)
-        at = cheapest.threshold
+        at, cross_fitted = cheapest_threshold(scores, smaller.truth, pair, work.block)
         work = work.decided(at)
-        extra["cost"] = work.cost(pair, cheapest.cost)
+        extra["cost"] = work.cost(pair, cross_fitted)
     return work.result(chosen, names is None or ALL in names, at, extra)
 
 

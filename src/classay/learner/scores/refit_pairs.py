@@ -68,7 +68,6 @@ def _from_others(values: NDArray[Any], differ: Differ) -> Floats:
 
 
 def _mean(differ: Differ, one: NDArray[Any], other: NDArray[Any]) -> Floats:
-    """(K, n): mean over refits."""
     return np.asarray(differ(one, other).mean(axis=1), dtype=float)
 
 
@@ -78,5 +77,4 @@ def distance(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
 
 
 def unequal(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
-    """Whether labels differ."""
     return np.asarray(one != other)

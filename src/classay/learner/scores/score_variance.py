@@ -92,8 +92,7 @@ class ScoreVariance(Result, chart="scores:VARIANCE"):
             raise InputError("`threshold` and `cost` are both given; the cost decides the threshold. Pass one of them.")
         at = 0.5 if threshold is None else expect_threshold(threshold, scores)
         if cost is not None:
-            block = block_of_rows(record.truth, record.groups)
-            at = cheapest_threshold(scores, record.truth, cost, block).threshold
+            at, _ = cheapest_threshold(scores, record.truth, cost, block_of_rows(record.truth, record.groups))
         tables = pair_tables(scores.positive >= at, unequal, record.halves)
         return _share_of(tables.within if same_sample else tables.table, record, same_sample, level)
 
@@ -163,7 +162,9 @@ def score_variance(labelings: Labelings, scale: str = "probability", level: floa
         clip = _resolution(values)
         values = special.logit(values.clip(clip, 1 - clip)) if clip else special.logit(values)
     halve = 2.0 if values.shape[3] > 1 else 1.0
-    within, means = _parts(values, halve)
+    # Over refits of each subset: the variance, summed over classes (K, n), and means (K, n, C).
+    within = values.var(axis=1, ddof=1).sum(axis=2) / halve if refits > 1 else np.zeros((subsets, points))
+    means = values.mean(axis=1)
     deterministic = record.deterministic
     known = refits > 1 or deterministic
     over_samples, chance = means.var(axis=0, ddof=1).sum(axis=1) / halve, within.mean(axis=0)
@@ -196,7 +197,11 @@ def score_variance(labelings: Labelings, scale: str = "probability", level: floa
 
 def _scored(record: Labelings) -> tuple[Labelings, Scores]:
     record, scores = record.scored()
-    scores.expect_probabilities("The variance of scores")
+    if not scores.probabilities:
+        raise InputError(
+            "The variance of scores needs probabilities, and the learner gives decision values, which have no unit. "
+            "Wrap it in CalibratedClassifierCV, or set probability=True where it has that."
+        )
     return record, scores
 
 
@@ -220,13 +225,6 @@ def _resolution(values: Floats) -> float:
             "example, is always certain."
         )
     return max(float(min(inner.min(), (1 - inner).min())) / 2, LEAST_CLIP)
-
-
-def _parts(values: Floats, halve: float) -> tuple[Floats, Floats]:
-    """(K, n): variance over refits of each subset, summed over classes, and (K, n, C) means over refits."""
-    refits = values.shape[1]
-    within = values.var(axis=1, ddof=1).sum(axis=2) / halve if refits > 1 else np.zeros(values.shape[::2][:2])
-    return np.asarray(within), np.asarray(values.mean(axis=1))
 
 
 @dataclass(frozen=True)
@@ -290,7 +288,6 @@ class _Jackknife:
         return over - within / self.refits if self.known else math.nan
 
     def from_sample(self) -> Estimate:
-        """The variance that the training sample causes."""
         total = self.total()
         if self.deterministic or self._constant:
             return total
@@ -304,7 +301,6 @@ class _Jackknife:
         return Estimate(value, max(over.low - within, 0.0), high, self.level, OVER)
 
     def from_randomness(self) -> Estimate:
-        """The variance that training randomness causes."""
         if self.deterministic:
             return exact(0.0, "deterministic", self.level)
         if not self.known:

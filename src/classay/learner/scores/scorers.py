@@ -35,7 +35,6 @@ class Answers:
     n_classes: int
 
     def take(self, points: Ints) -> Answers:
-        """Those of some of the points."""
         scores = None if self.scores is None else self.scores[points]
         return Answers(self.truth[points], self.labels[points], scores, self.probabilities, self.n_classes)
 
@@ -178,12 +177,10 @@ class Recorded(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         self.scores_: Any = answers.scores
 
     def predict(self, points: Ints) -> AnyInts:
-        """Its labels."""
         return self.answers.labels[np.asarray(points)[:, 0]]
 
     @available_if(lambda self: self.scores_ is not None and self.answers.probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, points: Ints) -> Any:
-        """Its probabilities."""
         return self.scores_[np.asarray(points)[:, 0]]
 
     @available_if(lambda self: self.scores_ is not None and not self.answers.probabilities)  # type: ignore[untyped-decorator]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,19 +15,6 @@ from ..records.scores import Scores
 
 CANDIDATES = 200
 FORMS = "a pair (cost of a false positive, cost of a false negative)"
-
-
-@dataclass(frozen=True)
-class CheapestThreshold:
-    """The threshold at which decisions cost least, and the mean cost per row there and at the usual threshold.
-
-    `cost` is cross-fitted: the threshold is chosen on one half of the points and its cost counted on the other.
-    """
-
-    threshold: float
-    cost: float
-    usual: float
-    usual_cost: float
 
 
 def costs_of(cost: Any) -> tuple[float, float]:
@@ -49,17 +35,18 @@ def expect_threshold(threshold: Any, scores: Scores) -> float:
 
 
 def expect_two(record: Labelings, purpose: str) -> None:
-    """Refuse more than two classes."""
     if record.classes.size != 2:
         raise InputError(
             f"{purpose} is for two classes, and the record has {record.classes.size}. Leave it out, or merge classes."
         )
 
 
-def cheapest_threshold(scores: Scores, truth: AnyInts, cost: Any, blocks: AnyInts) -> CheapestThreshold:
-    """The threshold that costs least over all refits and test points; `blocks` assigns points to two halves.
+def cheapest_threshold(scores: Scores, truth: AnyInts, cost: Any, blocks: AnyInts) -> tuple[float, float]:
+    """The threshold that costs least over all refits and test points, and its mean cost per row.
 
-    At equal cost, the one nearest to the usual threshold. For calibrated probabilities it is near fp/(fp + fn).
+    At equal cost, the one nearest to the usual threshold. For calibrated probabilities it is near fp/(fp + fn). The
+    cost is cross-fitted: a threshold is chosen on one half of the points and its cost counted on the other; `blocks`
+    assigns points to these.
     """
     false_positive, false_negative = costs_of(cost)
     positive = scores.positive
@@ -78,11 +65,10 @@ def cheapest_threshold(scores: Scores, truth: AnyInts, cost: Any, blocks: AnyInt
         ties = candidates[costs <= costs.min() * (1 + 1e-12) + 1e-15]
         return float(ties[np.argmin(np.abs(ties - usual))])
 
-    every = np.ones(truth.size, dtype=bool)
     halves = [blocks % 2 == half for half in (0, 1)]
     crossed = sum(
         float(total(rest, np.array([least(half)]))[0]) * float(rest.mean())
         for half, rest in (halves, halves[::-1])
         if half.any() and rest.any()
     )
-    return CheapestThreshold(least(every), crossed, usual, float(total(every, np.array([usual]))[0]))
+    return least(np.ones(truth.size, dtype=bool)), crossed

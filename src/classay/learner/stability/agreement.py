@@ -42,17 +42,11 @@ class PairComparison:
 
     @property
     def value(self) -> float:
-        """The agreement."""
         return float(self.per_point.mean())
 
 
 def agreement(labels: AnyInts, n_classes: int, halves: bool) -> PairComparison:
-    """Agreement of labels (K, R, n): between subsets 2i and 2i + 1, or between all pairs of different subsets.
-
-    >>> answers = np.array([[[0, 1, 1]], [[0, 1, 0]], [[0, 0, 0]]])
-    >>> agreement(answers, 2, halves=False).per_point.round(2).tolist()
-    [1.0, 0.33, 0.33]
-    """
+    """Agreement of labels (K, R, n): between subsets 2i and 2i + 1, or between all pairs of different subsets."""
 
     def alike(block: NDArray[Any]) -> AnyInts:
         cells = block.astype(np.int64) + np.arange(block.shape[2]) * n_classes
@@ -63,12 +57,7 @@ def agreement(labels: AnyInts, n_classes: int, halves: bool) -> PairComparison:
 
 
 def closeness(values: Floats, tolerance: float, halves: bool) -> PairComparison:
-    """Agreement of numbers (K, R, n), which count as equal if they differ by at most the tolerance.
-
-    >>> answers = np.array([[[1.0, 2.0]], [[1.2, 2.0]], [[1.4, 9.0]]])
-    >>> closeness(answers, 0.25, halves=False).per_point.round(2).tolist()
-    [0.67, 0.33]
-    """
+    """Agreement of numbers (K, R, n), which count as equal if they differ by at most the tolerance."""
 
     def near(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
         return np.asarray(np.abs(one - other) <= tolerance)
@@ -172,10 +161,6 @@ def concordance(values: Floats, halves: bool) -> tuple[float, Floats]:
     for many that of Barnhart, Haber & Song (2002). 1: the same predictions; 0: no more similar than predictions for
     other points. NaN if all predictions are one number. The table is linear in the units at each
     point and gives the error.
-
-    >>> a, b = [1.0, 2.0, 3.0, 4.0], [1.5, 2.0, 2.5, 4.5]
-    >>> round(concordance(np.array([[a], [b]]), halves=True)[0], 3)  # 2·cov / (var + var + (mean − mean)²)
-    0.927
     """
     centred = values - values.mean()
     mean, square = centred.mean(axis=1), (centred**2).mean(axis=1)

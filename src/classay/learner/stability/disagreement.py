@@ -80,14 +80,7 @@ class DisagreementRegions(RegionRows, Result, chart="regions:disagreement_bars")
 def disagreement_regions(
     record: Labelings, table: pd.DataFrame | None = None, on: str = "auto", **options: Any
 ) -> DisagreementRegions:
-    """Where refits disagree most: see `Stability.regions`. `on`: 'probes', 'test', or 'auto' for probes if any.
-
-    >>> rng = np.random.default_rng(0)
-    >>> x = pd.DataFrame({"heat": rng.uniform(0, 100, 1000), "speed": rng.uniform(0, 1, 1000)})
-    >>> labels = (x.heat.to_numpy() > rng.normal(60, 8, (40, 1))).astype(int)
-    >>> disagreement_regions(Labelings.from_arrays(labels, labels[0]), x, "test").regions[0].features
-    ('heat',)
-    """
+    """Where refits disagree most: see `Stability.regions`. `on`: 'probes', 'test', or 'auto' for probes if any."""
     where, labels, notes = compared_answers(record, on)
     units = len(labels) // 2 if record.halves else len(labels)
     if units < LEAST_UNITS:

@@ -118,11 +118,7 @@ def agreements(answers: NDArray[Any], same: Same) -> Floats:
 
 
 def row_variance(table: Floats) -> float:
-    """W + V - B, or V if that is more, from the agreements of the halves of every split with those of every other.
-
-    >>> row_variance(np.ones((8, 8)))
-    0.0
-    """
+    """W + V - B, or V if that is more, from the agreements of the halves of every split with those of every other."""
     ss, st, ts, tt = table[::2, ::2], table[::2, 1::2], table[1::2, ::2], table[1::2, 1::2]
     number = len(ss)
     apart = ~np.eye(number, dtype=bool)
@@ -140,9 +136,6 @@ def sample_variance(accuracy: Floats, two_fold: bool) -> float:
     Where training rows share predictions in groups of rows, averaging keeps at most half of it, but estimates are
     noisy: at least half remains. In two-fold accuracy a row is a training row of one half and a test point of the
     other; what it adds as both has another sign in the difference, so nothing is taken off.
-
-    >>> round(sample_variance(np.array([0.8, 0.6, 0.6, 0.8]), two_fold=False), 6)
-    0.01
     """
     first, second = accuracy[::2], accuracy[1::2]
     of_split = float(((first - second) ** 2).mean()) / 4

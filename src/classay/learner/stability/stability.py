@@ -399,6 +399,11 @@ def _table(labelings: Mapping[str, Labelings | Stability], on: str, level: float
                 f"{name!r} was compared on {other.n_points} {other.on} by {other.pairs}, but {next(iter(results))!r} "
                 f"on {first.n_points} {first.on} by {first.pairs}; they must match. Record all with the same settings."
             )
+    places = {name: (result.stability.value, result.accuracy.value) for name, result in results.items()}
+
+    def beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
+        return one[0] >= other[0] and one[1] >= other[1] and one != other
+
     return StabilityTable(
         names=tuple(results),
         on=first.on,
@@ -407,17 +412,8 @@ def _table(labelings: Mapping[str, Labelings | Stability], on: str, level: float
         stability={name: result.stability for name, result in results.items()},
         kappa={name: result.kappa for name, result in results.items()},
         accuracy={name: result.accuracy for name, result in results.items()},
-        unbeaten=_unbeaten(results),
+        unbeaten=tuple(name for name, own in places.items() if not any(beats(other, own) for other in places.values())),
     )
-
-
-def _unbeaten(results: dict[str, Stability]) -> tuple[str, ...]:
-    places = {name: (result.stability.value, result.accuracy.value) for name, result in results.items()}
-
-    def beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
-        return one[0] >= other[0] and one[1] >= other[1] and one != other
-
-    return tuple(name for name, own in places.items() if not any(beats(other, own) for other in places.values()))
 
 
 def _kappa(

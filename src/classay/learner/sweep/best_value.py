@@ -239,5 +239,4 @@ def in_words(weights: Mapping[str, float]) -> str:
 
 
 def text_of(value: Any) -> str:
-    """A value of a parameter as text."""
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -264,11 +264,7 @@ class Sweep(Result, chart="sweep:SWEEP"):
 
 
 def correlated(stochasticity: list[float], gap: list[float], limits: int = 0) -> Correlation:
-    """Correlations of two figures over the values at which both are known. `limits`: how many more have only a limit.
-
-    >>> correlated([0.0, 1.0, 2.0], [0.1, 0.2, 0.3]).spearman
-    1.0
-    """
+    """Correlations of two figures over the values at which both are known; `limits` more of them have only a limit."""
     table: NDArray[np.float64] = np.array([stochasticity, gap], dtype=float)
     known = table[:, np.isfinite(table).all(axis=0)]
     total = known.shape[1]

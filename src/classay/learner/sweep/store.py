@@ -45,7 +45,6 @@ class SweepFits:
 
     @property
     def label(self) -> str:
-        """The name of the learner."""
         return self.name or short_name(self.setup.learner)
 
     @cached_property

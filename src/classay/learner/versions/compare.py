@@ -19,9 +19,19 @@ from ...regions.region import Region, p_value_text
 from ...result import Result, figures_frame
 from ..records.labelings import Labelings
 from ..stability.disagreement import as_frame
-from .differences import METRICS, DifferenceOutcome, apart, as_differences, metric_difference, over_fits
+from .differences import (
+    METRICS,
+    DifferenceOutcome,
+    Matched,
+    apart,
+    as_differences,
+    between,
+    matched,
+    metric_difference,
+    over_fits,
+    within,
+)
 from .exchange import LEAST_FITS, BoxFamily, p_changed, p_worse
-from .matched import Matched, between, matched, within
 
 ALPHA = 0.05
 FEW_FITS = (

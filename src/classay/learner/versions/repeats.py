@@ -97,15 +97,7 @@ def repeats_needed(
     level: float = 0.95,
     random_state: int | np.random.Generator | None = 0,
 ) -> Repeats:
-    """How many runs suffice, so that asking again hardly moves accuracy; see `Judges.repeats_needed`.
-
-    >>> rng = np.random.default_rng(0)
-    >>> hard = rng.random(300) < 0.3                      # a third of the items are answered by chance
-    >>> runs = np.where(hard, rng.random((5, 300)) < 0.5, True).astype(int)
-    >>> r = repeats_needed(Labelings.from_arrays(runs[None], np.ones(300, dtype=int), classes=[0, 1]))
-    >>> int(r.repeats.value)
-    12
-    """
+    """How many runs suffice, so that asking again hardly moves accuracy; see `Judges.repeats_needed`."""
     record = expect_record(labelings, "labelings")
     if (record.truth < 0).any():
         raise expect.InputError("The ratings have no truth, so accuracy is unknown; expected a record with a truth.")

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 COUNTER = "num_batches_tracked"
 """The counter of batch normalisation, which old files lack and no output depends on."""
 LIBRARIES = ("timm", "torchvision")
+FORBIDDEN = re.compile("checkpoint|pretrained|weights|path|dir|file|url")
+"""Arguments of a library with such a name may read or download something, and what they read may run code."""
 EXAMPLE = "timm:resnet18, or mymodels:make_net"
 
 
@@ -234,6 +236,12 @@ def parse_architecture(text: str, allow_import: bool = False) -> Architecture:
             f"The arguments {str(called)[:60]!r} of {module}:{name} cannot be read; expected numbers, quoted text, "
             "True, False, None and lists of these. Expressions are not run."
         ) from None
+    for each, value in keywords.items() if module in LIBRARIES else ():
+        if FORBIDDEN.search(each.lower()) or not isinstance(value, (bool, int, float)):
+            raise InputError(
+                f"{module}:{name} has the argument {each}={str(value)[:40]!r}; expected numbers, True or False, and no "
+                f"files or addresses. Write a function that builds the network, and name it with --builder."
+            )
     return Architecture(module, name, arguments, keywords)
 
 

@@ -21,7 +21,7 @@ from ...engine import archive
 from ...engine.store import Store
 from ...expect import InputError, counted, need
 from ...notes import Note, notes_from_json, notes_to_json
-from .runner import PrototypeRows, digest, fingerprint, fold_normalisation, identity
+from .runner import PrototypeRows, digest, fingerprint, fold_normalisation, identity, sample_of_weights
 from .schedule import LEAST_WALKS, SEED, expect_sample, find_step, plan, step_sensitivity
 from .split import Split
 from .split import split as split_network
@@ -244,7 +244,7 @@ def prototypes(
     if walker.batch < batch:
         notes.append(Note("batches-reduced", count=walker.batch, rows=batch))
     with fixed_threads(threads):
-        layers = layer_structure(split.network, seed)
+        layers, like_fresh = layer_structure(split.network, seed)
     by_factor: dict[str, float] = {}
     if sensitivity and not rows.interrupted:
         by_factor = step_sensitivity(walker, walk_plan)
@@ -264,6 +264,8 @@ def prototypes(
             "output": split.output,
             "normalisation_moved": normalisation_moved(split.network),
             "fingerprint": fingerprint(split.network),
+            "like_fresh": like_fresh,
+            "weights": sample_of_weights(split.network),
         },
         notes=tuple(notes),
         interrupted=rows.interrupted,

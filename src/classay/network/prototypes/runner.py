@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 CHUNK = 8
 """Walks made and stored at once, in batches. More would lose more on Ctrl-C, fewer would leave batches underfilled."""
+SAMPLED = 32
+"""Numbers of each weight by which near-copies are recognised."""
 DIGITS = 3
 """Outputs are compared to this many digits of the largest: the last ones depend on the number of threads."""
 CLOSE = 1e-3
@@ -157,6 +159,17 @@ def _tensor_like(array: NDArray[Any], like: Tensor) -> Tensor:
 def fingerprint(network: nn.Module) -> str:
     """A SHA-256 over names, shapes and values of all weights."""
     return digest(network.state_dict())
+
+
+def sample_of_weights(network: nn.Module) -> dict[str, list[float]]:
+    """A few numbers of each weight by its name and shape, always from the same places, to recognise near-copies."""
+    samples = {}
+    for name, values in network.named_parameters():
+        if values.ndim > 1:
+            places = np.linspace(0, values.numel() - 1, SAMPLED).astype(int)
+            numbers = values.detach().flatten()[places].double().cpu().tolist()
+            samples[f"{name} {tuple(values.shape)}"] = [float(f"{number:.6g}") for number in numbers]
+    return samples
 
 
 def digest(tensors: Mapping[str, Any]) -> str:

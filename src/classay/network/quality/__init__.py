@@ -2,12 +2,14 @@
 
 Read `quality` first (`network_quality`, the estimate of accuracy and when to doubt it). `head` and `features` measure
 one matrix each; `figures` has every dataless figure with its meaning; `labelled_rows`
-the accuracy by a few rows with labels; `rank_networks` the table over many networks.
+the accuracy by a few rows with labels; `rank_networks` the table over many networks; `rows_to_label` which rows to
+label for it.
 """
 
 from .features import feature_quality
 from .head import head_quality
 from .quality import network_quality
 from .rank_networks import rank_networks
+from .rows_to_label import RowsToLabel, rows_to_label
 
-__all__ = ["feature_quality", "head_quality", "network_quality", "rank_networks"]
+__all__ = ["RowsToLabel", "feature_quality", "head_quality", "network_quality", "rank_networks", "rows_to_label"]

@@ -36,7 +36,7 @@ FIGURES = {
     "least_structure": "the same for the layer where it is smallest",
 }
 DECISIVE = {
-    "structure": "higher: further from random weights; below .05, unless normalisation was trained, it looks untrained",
+    "structure": "higher: further from random numbers, which have 0; says nothing about accuracy",
     "converged": "higher is better; below 90% nothing else counts",
     "within": "higher: features of one class point in one direction",
     "between": "higher: features of different classes are further apart",

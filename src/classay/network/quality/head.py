@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 
 from ... import seeds
 from ...arrays import Floats
@@ -21,8 +22,8 @@ from ...intervals import Estimate
 from ...result import Result
 from ..cosines import Pairs, array_of, finite_rows, fresh_rows, row_figures
 
-MOST_DRAWS, PRODUCTS = 20, 4e8
-"""Number of fresh initialisations: at most this many, and no more than this many multiplications in all."""
+FEWEST_DRAWS, MOST_DRAWS, PRODUCTS = 4, 20, 4e9
+"""Number of fresh initialisations: between these, for about so many multiplications. Student's t allows for few."""
 FIGURES = ("mean_cosine", "cosine_std", "mean_angle", "min_angle", "max_angle", "simplex_distance", "effective_rank")
 
 
@@ -35,8 +36,9 @@ class HeadQuality(Result, chart="network:head_cosines"):
     −1/(k − 1), `fresh` a fresh initialisation of this shape. `simplex_distance` is the root mean square of
     cos + 1/(k − 1): 0: all pairs as far apart as possible. `cosine_std` is the spread of the cosines: 0: no two classes
     more similar than others. `effective_rank` is exp of the entropy of the singular values' shares, 1 to min(k, d).
-    `fresh` has each figure for fresh initialisations. `closest` and `farthest` are pairs of classes with their cosine;
-    `histogram` counts pairs by cosine, in equal bins from −1 to 1, `fresh_histogram` those of all fresh draws.
+    `fresh` has each figure's mean over fresh initialisations, with the range of 95 % of fresh heads. `closest` and
+    `farthest` are pairs of classes with their cosine; `histogram` counts pairs by cosine, in equal bins from −1 to 1,
+    `fresh_histogram` those of all fresh draws.
     """
 
     classes: int
@@ -82,10 +84,10 @@ class HeadQuality(Result, chart="network:head_cosines"):
             f"The {self.classes} rows of the head, {self.feature_size} features each: "
             f"H_w {self.classifier_quality:.{digits}f}, angles {self.mean_angle:.1f}° on average "
             f"({self.min_angle:.1f}° to {self.max_angle:.1f}°). Their mean cosine is {self.mean_cosine:.{digits}f}; "
-            f"random rows have 0, fresh ones {fresh.low:.{digits}f} to {fresh.high:.{digits}f}, and the simplex, to "
-            f"which softmax training moves them, {self.references['simplex']:.{digits}f}. The spread of the cosines is "
-            f"{self.cosine_std:.3f} (fresh: {spread.value:.3f}): the larger, the more similar some classes are for the "
-            "network. This describes the shape of the head, not the accuracy of the network."
+            f"random rows have 0, 95% of fresh heads {fresh.low:.{digits}f} to {fresh.high:.{digits}f}, and the "
+            f"simplex, to which softmax training moves them, {self.references['simplex']:.{digits}f}. The spread of "
+            f"the cosines is {self.cosine_std:.3f} (fresh: {spread.value:.3f}): the larger, the more similar some "
+            "classes are for the network. This describes the shape of the head, not the accuracy of the network."
         )
 
 
@@ -126,14 +128,16 @@ def head_quality(
     rows = rows_of(weight)
     classes, size = rows.shape
     figures, histogram, closest, farthest = row_figures(rows)
-    draws = int(np.clip(PRODUCTS // (classes**2 * (size + 64)), 2, MOST_DRAWS))
+    draws = int(np.clip(PRODUCTS // (classes**2 * (size + 64)), FEWEST_DRAWS, MOST_DRAWS))
     seed = seeds.settle(random_state)
     fresh_draws = [row_figures(fresh_rows(classes, size, seed, draw))[:2] for draw in range(draws)]
-    kind = f"range over {draws} fresh initialisations"
+    kind = f"and the range of 95% of fresh heads, by {draws} initialisations"
+    reach = float(stats.t.ppf(0.975, draws - 1)) * np.sqrt(1 + 1 / draws)
     fresh = {}
     for name in figures:
-        values = [other[name] for other, _ in fresh_draws]
-        fresh[name] = Estimate(float(np.mean(values)), min(values), max(values), kind=kind)
+        values = np.array([other[name] for other, _ in fresh_draws])
+        mean, side = float(values.mean()), float(reach * values.std(ddof=1))
+        fresh[name] = Estimate(mean, mean - side, mean + side, kind=kind)
     return HeadQuality(
         classes=classes,
         feature_size=size,

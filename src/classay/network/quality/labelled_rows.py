@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from ...arrays import Ints
 from ...expect import InputError, shown
 from ...files import expect_file, read_arrays
 from ...intervals import Estimate
@@ -34,6 +36,11 @@ class LabelledRows:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    @property
+    def digest(self) -> str:
+        """By which two networks are recognised as tested on the same rows."""
+        return hashlib.sha256(self.inputs.tobytes() + self.labels.tobytes()).hexdigest()
 
 
 def labelled_rows(X: Any, y: Any, source: str = "") -> LabelledRows:
@@ -70,26 +77,32 @@ def read_labelled_rows(path: str | Path) -> LabelledRows:
     return labelled_rows(arrays[pair[0]], arrays[pair[1]], f" of {path}")
 
 
-def count_right(split: Split, labelled: LabelledRows, normalize: Any = None) -> int:
-    """How many labelled rows the network predicts correctly.
-
-    Bytes are treated as images of 0 to 255 and scaled to 0..1; with `normalize` (mean, std) inputs are scaled by it.
-    Images with the channels last are transposed.
-    """
-    import torch
-
+def rows_right(split: Split, labelled: LabelledRows, normalize: Any = None) -> NDArray[np.bool_]:
+    """Of each labelled row, whether the network predicts it correctly."""
     least, most = int(labelled.labels.min()), int(labelled.labels.max())
     if least < 0 or most >= split.classes:
         raise InputError(
             f"The labels of the test set run from {least} to {most}, but the network has {split.classes} classes, "
             "counted from 0."
         )
-    inputs = _network_inputs(labelled.inputs, split.input_shape)
+    right: NDArray[np.bool_] = answers_of(split, labelled.inputs, normalize) == labelled.labels
+    return right
+
+
+def answers_of(split: Split, inputs: NDArray[Any], normalize: Any = None) -> Ints:
+    """The class that the network predicts for each input.
+
+    Bytes are treated as images of 0 to 255 and scaled to 0..1; with `normalize` (mean, std) inputs are scaled by it.
+    Images with the channels last are transposed.
+    """
+    import torch
+
+    inputs = _network_inputs(inputs, split.input_shape)
     scale = scale_of(normalize, split.input_shape)
     like = split.inputs(1)
-    right = 0
+    answers = np.zeros(len(inputs), dtype=np.int64)
     with frozen(split.network), torch.no_grad():
-        for first in range(0, len(labelled), BATCH):
+        for first in range(0, len(inputs), BATCH):
             part = np.asarray(inputs[first : first + BATCH])
             values = part / np.float32(255) if part.dtype == np.uint8 else part
             if scale is not None:
@@ -97,9 +110,8 @@ def count_right(split: Split, labelled: LabelledRows, normalize: Any = None) -> 
                 mean, std = (np.reshape(part, sides) for part in scale)
                 values = (values - mean) / std
             rows = torch.from_numpy(np.ascontiguousarray(values, dtype=np.float32)).to(like)
-            answers = split.logits(rows).argmax(1).cpu().numpy()
-            right += int((answers == labelled.labels[first : first + BATCH]).sum())
-    return right
+            answers[first : first + BATCH] = split.logits(rows).argmax(1).cpu().numpy()
+    return answers
 
 
 def _network_inputs(inputs: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:

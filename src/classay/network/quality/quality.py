@@ -1,15 +1,15 @@
 """`network_quality`: was a network trained well? From architecture and weights alone, without any data.
 
 The head's rows, the features of prototypes, the paper's bounds on accuracy, which classes are similar for the network,
-what training changed, which layers look untrained and which classes no input reaches. Accuracy only by labelled rows:
-a linear combination of the figures, fitted on 302 small networks whose accuracy is known and whose factors of training
-were varied apart, had a rank correlation of .22 [.07, .38] with accuracy on data sets left out, and put 62 % of 3,403
-pairs of networks into the right order.
+what training changed, which layers are like fresh ones and which classes no input reaches. Accuracy only by labelled
+rows: a linear combination of the figures, fitted on 302 small networks whose accuracy is known and whose factors of
+training were varied apart, had a rank correlation of .22 [.07, .38] with accuracy on data sets left out, and put 62 %
+of 3,403 pairs of networks into the right order.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,11 +24,11 @@ from ..cosines import Cosines, cosines, pair_cosines, separations, unit
 from ..prototypes.prototypes import Prototypes, prototypes
 from ..prototypes.split import Split
 from ..prototypes.split import split as split_network
-from ..prototypes.structure import RANDOM_STRUCTURE, fresh_network
+from ..prototypes.structure import fresh_network
 from .features import cosine_figures, definition_1, distributions, per_class, per_pair, sign_note
 from .figures import cosines_by_start, figures, rows_by_start
 from .head import HeadQuality, head_quality
-from .labelled_rows import accuracy_by_rows, count_right, labelled_rows
+from .labelled_rows import LabelledRows, accuracy_by_rows, labelled_rows, rows_right
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,6 +42,10 @@ SENSITIVE = 0.05
 CONVERGED = 0.9
 """With a smaller share of walks arrived, figures are doubtful."""
 WITHOUT_DATA = "Its accuracy cannot be known without labelled rows."
+WITHIN = (
+    "by largest singular value and sum of rows, within the range of fresh initialisations (all layers of 95% of fresh "
+    "networks are). This does not show that"
+)
 FORMED = "This describes the shape of head and features, not the accuracy of the network."
 
 
@@ -54,10 +58,12 @@ class NetworkQuality(Result, chart="network:NETWORK"):
     upper bound. `labelled` is the accuracy by labelled rows, if rows were given. `per_class` has the paper's
     definition 1 for each class, `per_pair` (closest first), `cosines` and `row_cosines` (c, c) show which classes are
     similar by their features and by the head's rows; `closest_rows` is the pair of classes whose rows of the head are
-    closest, with their cosine; `untrained` is whether its weights cannot be distinguished from random numbers;
-    `unreached` are classes that no walk arrived at; `per_start` has the raw figures. `layers` says by layer whether
-    its weight looks random. `figures` are all dataless figures, `fresh` the same for the architecture freshly
-    initialised. `sensitivity` is M_bt by factor of the step.
+    closest, with their cosine; `like_fresh` is whether the weights of all layers lie within the range of fresh
+    initialisations, which does not show that the network is untrained; `unreached` are classes that no walk arrived at;
+    `per_start` has the raw figures. `layers` has the same by layer. `figures` are all dataless figures, `fresh` the
+    same for the architecture freshly initialised. `sensitivity` is M_bt by factor of the step. `right` says of each
+    labelled row whether it was predicted correctly, `rows` which rows they are; `weights` are a few numbers of each
+    weight, by which copies are recognised.
     """
 
     name: str
@@ -77,7 +83,7 @@ class NetworkQuality(Result, chart="network:NETWORK"):
     per_class: pd.DataFrame
     per_pair: pd.DataFrame
     closest_rows: tuple[str, str, float]
-    untrained: bool
+    like_fresh: bool
     unreached: tuple[str, ...]
     per_start: pd.DataFrame
     separations: pd.DataFrame
@@ -90,6 +96,9 @@ class NetworkQuality(Result, chart="network:NETWORK"):
     fresh: dict[str, float]
     sensitivity: dict[str, float]
     notes: tuple[str, ...]
+    rows: str = ""
+    right: NDArray[np.bool_] | None = field(default=None, repr=False)
+    weights: dict[str, list[float]] = field(default_factory=dict, repr=False)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per figure: figure, value, low, high, and the value for a fresh initialisation."""
@@ -115,9 +124,12 @@ class NetworkQuality(Result, chart="network:NETWORK"):
             parts.append(f"Accuracy by labelled rows: {self.labelled:.2f} ({self.labelled.kind}).")
         else:
             parts.append(WITHOUT_DATA)
+        several = len(self.per_start) > 1
+        alone = "" if several else ", from one start, so without intervals"
+        within, between = (f"{each:.3f}" if several else f"{each.value:.3f}" for each in (self.within, self.between))
         parts.append(
-            f"H_w {self.classifier_quality:.3f}, features of one class at cosine {self.within:.3f} (M_in), of "
-            f"different ones {self.between:.3f} apart (M_bt). The paper's bounds on accuracy, which failed for most "
+            f"H_w {self.classifier_quality:.3f}, features of one class at cosine {within} (M_in), of different ones "
+            f"{between} apart (M_bt){alone}. The paper's bounds on accuracy, which failed for most "
             f"networks: {self.accuracy_bounds[0]:.2f} to {self.accuracy_bounds[1]:.2f}. The head's rows are closest "
             f"for {first} and {second} (cosine {cosine:.2f}). {FORMED}"
         )
@@ -179,12 +191,11 @@ def network_quality(
         network = split_network(network, input_shape, options.pop("head", None), options.pop("call", None))
     if (X is None) != (y is None):
         raise InputError(f"`{'y' if y is None else 'X'}` is missing; labelled rows need both `X` and `y`.")
-    labelled = None
+    known: dict[str, Any] = {}
     if X is not None:
         if isinstance(network, Prototypes):
             raise InputError("`X` is given with a record of prototypes; expected the network, to predict its rows.")
-        rows = labelled_rows(X, y)
-        labelled = accuracy_by_rows(count_right(network, rows, normalize), len(rows))
+        known = by_labelled_rows(network, labelled_rows(X, y), normalize)
     names = _names(class_names, network.classes)
     head = head_quality(network.weight, network.bias)  # before the walks, since a head without direction is refused
     if isinstance(network, Prototypes):
@@ -194,10 +205,16 @@ def network_quality(
     measured = quality_of_record(record, head, names)
     return replace(
         measured,
-        labelled=labelled,
+        **known,
         fresh={} if fresh is None else figures(fresh),
         notes=(*measured.notes, *notes),
     )
+
+
+def by_labelled_rows(network: Split, rows: LabelledRows, normalize: Any) -> dict[str, Any]:
+    """The fields of a quality that labelled rows determine."""
+    right = rows_right(network, rows, normalize)
+    return {"labelled": accuracy_by_rows(int(right.sum()), len(rows)), "right": right, "rows": rows.digest}
 
 
 def quality_of_record(record: Prototypes, head: HeadQuality, names: tuple[str, ...]) -> NetworkQuality:
@@ -229,7 +246,7 @@ def quality_of_record(record: Prototypes, head: HeadQuality, names: tuple[str, .
         per_class=pd.concat([by_class, definition_1(record, targets)], axis=1),
         per_pair=_by_pair(whole, walked, record.weight[targets]),
         closest_rows=(names[first], names[second], float(cosine)),
-        untrained=looks_untrained(record),
+        like_fresh=like_fresh(record),
         unreached=tuple(by_class["class"][by_class["converged"] == 0]),
         per_start=per_start,
         separations=_separations(record),
@@ -242,6 +259,7 @@ def quality_of_record(record: Prototypes, head: HeadQuality, names: tuple[str, .
         fresh={},
         sensitivity=dict(record.sensitivity),
         notes=(*record.notes, *applicability(record, output, *bounds)),
+        weights=dict(record.about.get("weights", {})),
     )
 
 
@@ -260,9 +278,10 @@ def _separations(record: Prototypes) -> pd.DataFrame:
 
 
 def _layers(record: Prototypes) -> pd.DataFrame:
-    """By layer: its structure, and whether the weight looks random."""
-    values = np.array(list(record.layers.values()), dtype=float)
-    return pd.DataFrame({"layer": list(record.layers), "structure": values, "random": values < RANDOM_STRUCTURE})
+    """By layer: its structure, and whether the weight lies within the range of fresh initialisations."""
+    names, values = list(record.layers), np.array(list(record.layers.values()), dtype=float)
+    within = np.isin(names, record.about.get("like_fresh", []))
+    return pd.DataFrame({"layer": names, "structure": values, "like_fresh": within})
 
 
 def _names(class_names: Sequence[str] | None, classes: int) -> tuple[str, ...]:
@@ -295,11 +314,11 @@ def applicability(record: Prototypes, output: str, lower: float, upper: float) -
     arrived = float(record.converged.mean())
     if arrived < CONVERGED:
         notes.append(f"Only {arrived:.0%} of the walks reached the loss of {record.settings['delta']:g}: doubtful.")
-    looks_random = [name for name, value in record.layers.items() if value < RANDOM_STRUCTURE]
-    if looks_untrained(record):
-        notes.append("It looks untrained: its weights cannot be distinguished from random numbers.")
-    elif looks_random:
-        notes.append(f"Layers whose weights cannot be distinguished from random numbers: {shown(looks_random, 5)}.")
+    within = list(record.about.get("like_fresh", []))
+    if like_fresh(record):
+        notes.append(f"The weights of all {len(within)} layers are, {WITHIN} the network is untrained.")
+    elif within:
+        notes.append(f"The weights of {shown(within, 5)} are, {WITHIN} they are untrained.")
     if (zeros := float((~record.features.any(axis=1)).mean())) > 0:
         notes.append(f"The features of {zeros:.0%} of the prototypes are all zero; their cosine counts as 0.")
     values = list(record.sensitivity.values())
@@ -312,11 +331,10 @@ def applicability(record: Prototypes, output: str, lower: float, upper: float) -
     return notes
 
 
-def looks_untrained(record: Prototypes) -> bool:
-    """Whether its weights cannot be distinguished from random numbers, and no normalisation layer has been trained."""
-    if not record.layers or record.about.get("normalisation_moved"):
-        return False
-    return float(np.mean(list(record.layers.values()))) < RANDOM_STRUCTURE
+def like_fresh(record: Prototypes) -> bool:
+    """Whether the weights of all layers lie within the range of fresh initialisations, and no normalisation moved."""
+    within = record.about.get("like_fresh", [])
+    return bool(record.layers) and len(within) == len(record.layers) and not record.about.get("normalisation_moved")
 
 
 # Figures of single classes and of pairs: which ones are similar for the network.

@@ -1,20 +1,21 @@
 """`rank_networks`: one table over many networks, best first, with ties where nothing separates them.
 
-Networks stand in one tie group unless labelled rows separate them. Copies of one network are named.
+Networks are ties unless the same labelled rows separate them, in pairs. Copies of one network are named.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from ... import seeds
 from ...arrays import Floats
 from ...expect import InputError, one_of, shown
 from ...intervals import Estimate, normal_quantile
@@ -24,8 +25,13 @@ from .quality import CONVERGED, NetworkQuality, network_quality
 
 MAIN_FIGURES = ("labelled", "classifier_quality", "within", "between", "lower_bound", "upper_bound", "converged")
 """Figures that every quality has; the others are its dataless `figures`."""
-COPY, NEAR_COPY = 1e-6, 0.98
-"""Heads whose cosines differ by less are copies; those whose cosines correlate by more are near-copies."""
+NEAR_COPY = 0.02
+"""Networks of the same weights by name and shape, each of which differs by less of its length, are near-copies."""
+LEVEL = 0.05
+"""Probability that any two networks of equal accuracy are separated (Holm, over pairs)."""
+FLIPS, BLOCK = 20_000, 1_000
+"""Random signs of the weighted test: enough for a thousand pairs; and how many are in memory at once."""
+PAIR = ["first", "second", "difference", "p_value", "separated"]
 FEWEST = 4
 """With fewer networks of known accuracy a correlation has no interval."""
 
@@ -34,18 +40,21 @@ FEWEST = 4
 class Ranking(Result, chart="network:accuracy_bounds"):
     """Networks compared, best first by the figure `by`.
 
-    `names` in that order; `groups` the same names in tie groups: the order within a group means nothing, and
-    `group_basis` says what separates groups, and how often such an order was right. `copies` are sets of networks with
-    the same or nearly the same head. `table` has one row per network and one column per figure; `labelled`, `bounds`
-    (the paper's) and `accuracy` (true, if known) by name. `correlations` are Spearman's rank correlations of each
-    figure with true accuracy, over the networks for which it is known: 1: the same order, 0: none, −1: the reverse.
-    `enclosed` is the share of those networks whose true accuracy is within the paper's bounds.
+    `names` in that order; `groups` are ties: all sets, as large as possible, of which no pair is separated, so a
+    network may be in several; `group_basis` says what separates pairs. `pairs` has for every two networks the
+    difference of their accuracies on the same labelled rows and its p-value, adjusted for the number of pairs (Holm).
+    `copies` are sets of networks with the same or nearly the same weights. `table` has one row per network and one
+    column per figure, `group` the numbers of its groups; `labelled`, `bounds` (the paper's) and `accuracy` (true, if
+    known) by name. `correlations` are Spearman's rank correlations of each figure with true accuracy, over the networks
+    for which it is known: 1: the same order, 0: none, −1: the reverse. `enclosed` is the share of those networks whose
+    true accuracy is within the paper's bounds.
     """
 
     names: tuple[str, ...]
     by: str
     groups: tuple[tuple[str, ...], ...]
     group_basis: str
+    pairs: pd.DataFrame
     copies: tuple[tuple[str, ...], ...]
     table: pd.DataFrame
     labelled: dict[str, Estimate]
@@ -67,11 +76,11 @@ class Ranking(Result, chart="network:accuracy_bounds"):
         elif len(self.groups) == 1:
             text = f"{count} networks, not ranked: {self.group_basis}"
         else:
-            best = shown(self.groups[0], 5)
-            are = "is" if len(self.groups[0]) == 1 else "are"
-            text = f"Of {count} networks in {len(self.groups)} groups, {best} {are} first. {self.group_basis}"
+            best = [name for name in self.names if any({name, self.names[0]} <= {*each} for each in self.groups)]
+            text = f"{count} networks in {len(self.groups)} groups of ties. First, or tied with it: {shown(best, 5)}. "
+            text += self.group_basis
         if self.copies:
-            text += " Copies or near-copies of one network: " + "; ".join(shown(each, 5) for each in self.copies) + "."
+            text += " The same or nearly the same weights: " + "; ".join(shown(each, 5) for each in self.copies) + "."
         own = self.correlations.get(self.by)
         if own is not None:
             text += f" Rank correlation of that with true accuracy, over {len(self.accuracy)} networks: {own:.2f}."
@@ -79,13 +88,17 @@ class Ranking(Result, chart="network:accuracy_bounds"):
 
 
 def rank_networks(
-    networks: Mapping[str, Any], accuracy: Mapping[str, float] | None = None, by: str | None = None, **options: Any
+    networks: Mapping[str, Any],
+    accuracy: Mapping[str, float] | None = None,
+    by: str | None = None,
+    weights: ArrayLike | None = None,
+    **options: Any,
 ) -> Ranking:
     """Put networks into one table, best first, with ties where nothing separates them.
 
-    With labelled rows (`X` and `y`, as in `network_quality`) two networks are separated if the intervals of their
-    accuracies do not overlap. Without, nothing separates them: no figure put more than 62 % of pairs into the right
-    order on data sets left out.
+    With labelled rows (`X` and `y`, as in `network_quality`, the same for all) two networks are compared on the rows
+    that only one of them predicts correctly: McNemar's exact test, adjusted for the number of pairs (Holm, 5 %).
+    Without, nothing separates them: no figure put more than 62 % of pairs into the right order on data sets left out.
 
     If true accuracies are given, Spearman's rank correlation of every figure with them shows which figure to trust on
     networks like these; its interval is Fisher's, with the standard error of Bonett & Wright, √((1 + ρ²/2)/(n − 3)).
@@ -100,6 +113,8 @@ def rank_networks(
     accuracy : name -> true accuracy, of all networks or some
     by : the figure to rank by, higher first; unknown ones come last. None: accuracy by labelled rows if there are any,
         else `between`
+    weights : of the labelled rows, if `rows_to_label` drew them: networks are then ranked by `difference` from their
+        mean accuracy, by a test with random signs, and accuracies themselves are unknown
     options : as in `network_quality`, for those that are to be measured
 
     Examples
@@ -123,17 +138,39 @@ def rank_networks(
         str(name): each if isinstance(each, NetworkQuality) else _measure(str(name), each, options)
         for name, each in networks.items()
     }
+    right, missing = _same_rows(qualities)
+    shares = None if weights is None else _row_weights(weights, right, missing)
+    if shares is not None:
+        qualities = {name: replace(quality, labelled=None) for name, quality in qualities.items()}
     rows = {name: figures_of(quality) for name, quality in qualities.items()}
+    if shares is not None:
+        scores = right @ shares
+        for name, score in zip(rows, (scores - scores.mean()).tolist()):
+            rows[name]["difference"] = score
     columns = list(dict.fromkeys([*MAIN_FIGURES, *(figure for row in rows.values() for figure in row)]))
     if by is None:
-        by = "labelled" if all(_finite(row["labelled"]) for row in rows.values()) else "between"
+        labelled = "labelled" if all(_finite(row["labelled"]) for row in rows.values()) else "between"
+        by = labelled if shares is None else "difference"
     one_of(by, "by", columns)
     # A stable sort keeps the given order of equals; unknown values come last.
     names = sorted(rows, key=lambda name: -rows[name].get(by, math.nan) if _finite(rows[name].get(by)) else math.inf)
-    groups, basis = tie_groups(names, qualities, by)
-    number = {name: at + 1 for at, group in enumerate(groups) for name in group}
+    figure = by.replace("_", " ")
+    basis, pairs = (
+        f"no gap in {figure} was shown to order networks by accuracy. Pass labelled rows.",
+        pd.DataFrame(columns=PAIR),
+    )
+    if by in ("labelled", "difference") and not missing:
+        order = [list(qualities).index(name) for name in names]
+        pairs = compared_pairs(names, right[order], shares)
+        test = "McNemar's exact test" if shares is None else "a weighted test with random signs"
+        basis = f"Pairs are compared on the same {right.shape[1]} labelled rows ({test}; Holm, {LEVEL:.0%} over pairs)."
+        basis = basis if pairs["separated"].any() else f"no pair is separated. {basis}"
+    elif by == "labelled":
+        basis = missing
+    groups = tie_groups(names, pairs)
     table = pd.DataFrame(
-        [{"rank": place + 1, "group": number[name], "network": name}
+        [{"rank": place + 1, "group": ", ".join(str(at) for at, group in enumerate(groups, 1) if name in group),
+          "network": name}
          | {column: rows[name].get(column, math.nan) for column in columns}
          for place, name in enumerate(names)]
     )  # fmt: skip
@@ -145,6 +182,7 @@ def rank_networks(
         by=by,
         groups=groups,
         group_basis=basis,
+        pairs=pairs,
         copies=_copies(qualities),
         table=table,
         labelled={name: by_rows for name in names if (by_rows := qualities[name].labelled) is not None},
@@ -164,28 +202,74 @@ def _measure(name: str, network: Any, options: dict[str, Any]) -> NetworkQuality
 # Ties.
 
 
-def tie_groups(
-    names: list[str], qualities: Mapping[str, NetworkQuality], by: str
-) -> tuple[tuple[tuple[str, ...], ...], str]:
-    """Names in groups that labelled rows separate, and what separates them.
+def _same_rows(qualities: Mapping[str, NetworkQuality]) -> tuple[NDArray[np.bool_], str]:
+    """Whether each network (networks, rows) predicts each labelled row correctly; or why that cannot be compared."""
+    if len({each.rows for each in qualities.values()}) > 1 or any(each.right is None for each in qualities.values()):
+        return np.zeros((len(qualities), 0), bool), (
+            "their labelled rows are not the same, or not known. Pass all networks with the same `X` and `y`."
+        )
+    return np.stack([np.asarray(each.right, dtype=bool) for each in qualities.values()]), ""
 
-    A group ends only where every network after it is separated from every network in it.
-    """
-    if by == "labelled":
-        basis = "Groups are those whose 90% intervals, by labelled rows, do not overlap."
-        ends = [qualities[name].labelled or Estimate(math.nan, 0.0, 1.0) for name in names]
-        cuts = [
-            at for at in range(1, len(names))
-            if min(each.low for each in ends[:at]) > max(each.high for each in ends[at:])
-        ]  # fmt: skip
-        groups = tuple(tuple(names[first:last]) for first, last in pairwise([0, *cuts, len(names)]))
-        return groups, basis if cuts else "the 90% intervals of their accuracies, by labelled rows, overlap."
-    figure = by.replace("_", " ")
-    return (tuple(names),), f"no gap in {figure} was shown to order networks by accuracy. Pass labelled rows."
+
+def _row_weights(weights: ArrayLike, right: NDArray[np.bool_], missing: str) -> Floats:
+    if missing:
+        raise InputError(f"`weights` are given, but {missing}")
+    values = np.asarray(weights, dtype=float)
+    if values.shape != right.shape[1:] or not np.isfinite(values).all() or (values <= 0).any():
+        raise InputError(
+            f"`weights` has shape {values.shape}; expected one number above 0 for each of the {right.shape[1]} "
+            "labelled rows, as `rows_to_label` returns them."
+        )
+    return values
+
+
+def compared_pairs(names: Sequence[str], right: NDArray[np.bool_], weights: Floats | None = None) -> pd.DataFrame:
+    """Every two networks: first, second, difference of accuracies, p_value (adjusted by Holm's rule), separated."""
+    first, second = np.triu_indices(len(names), 1)
+    apart = right[first].astype(float) - right[second]
+    if weights is None:
+        alone, other = (apart > 0).sum(axis=1), (apart < 0).sum(axis=1)
+        p_values = np.minimum(1.0, 2 * stats.binom.cdf(np.minimum(alone, other), alone + other, 0.5))
+        difference = apart.mean(axis=1)
+    else:
+        apart = apart * weights
+        difference = apart.sum(axis=1)
+        reached = np.ones(first.size)
+        for block in range(FLIPS // BLOCK):
+            signs = seeds.generator(0, "random signs", block).choice([-1.0, 1.0], (BLOCK, right.shape[1]))
+            reached += (np.abs(signs @ apart.T) >= np.abs(difference) * (1 - 1e-9)).sum(axis=0)
+        p_values = reached / (FLIPS + 1)
+    order = np.argsort(p_values, kind="stable")
+    adjusted = np.empty(first.size)
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p_values[order] * np.arange(first.size, 0, -1)))
+    columns = (
+        [names[at] for at in first.tolist()],
+        [names[at] for at in second.tolist()],
+        difference,
+        adjusted,
+        adjusted <= LEVEL,
+    )
+    return pd.DataFrame(dict(zip(PAIR, columns)))
+
+
+def tie_groups(names: Sequence[str], pairs: pd.DataFrame) -> tuple[tuple[str, ...], ...]:
+    """All sets of names, as large as possible, of which no pair is separated (maximal cliques)."""
+    ties = {name: {*names} - {name} for name in names}
+    for first, second, separated in zip(pairs["first"], pairs["second"], pairs["separated"]):
+        if separated:
+            ties[first].discard(second)
+            ties[second].discard(first)
+
+    cliques: set[frozenset[str]] = {frozenset()}
+    for name in names:
+        cliques |= {clique & ties[name] | {name} for clique in cliques}
+        cliques = {clique for clique in cliques if not any(clique < other for other in cliques)}
+    by_rank = [tuple(sorted(clique, key=names.index)) for clique in cliques]
+    return tuple(sorted(by_rank, key=lambda group: [names.index(name) for name in group]))
 
 
 def _copies(qualities: Mapping[str, NetworkQuality]) -> tuple[tuple[str, ...], ...]:
-    """Sets of networks whose heads have the same cosines, or nearly."""
+    """Sets of networks with the same weights, or nearly."""
     sets: list[list[str]] = []
     for name, quality in qualities.items():
         same = next((group for group in sets if _alike(qualities[group[0]], quality)), None)
@@ -199,14 +283,10 @@ def _copies(qualities: Mapping[str, NetworkQuality]) -> tuple[tuple[str, ...], .
 def _alike(one: NetworkQuality, other: NetworkQuality) -> bool:
     if one.fingerprint and one.fingerprint == other.fingerprint:
         return True
-    if one.walked != other.walked or len(one.walked) < FEWEST:
+    if not one.weights or one.weights.keys() != other.weights.keys():
         return False
-    pairs = np.triu_indices(len(one.walked), 1)
-    first, second = one.row_cosines[pairs], other.row_cosines[pairs]
-    if float(np.abs(first - second).max()) < COPY:
-        return True
-    spread = float(first.std() * second.std())
-    return bool(spread > 0 and float(((first - first.mean()) * (second - second.mean())).mean()) / spread > NEAR_COPY)
+    both = [(np.array(own), np.array(other.weights[name])) for name, own in one.weights.items()]
+    return all(np.linalg.norm(own - theirs) <= NEAR_COPY * np.linalg.norm(own) for own, theirs in both)
 
 
 def figures_of(quality: NetworkQuality) -> dict[str, float]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from ...intervals import Estimate, exact
-from ...network.prototypes.structure import RANDOM_STRUCTURE
 from ...network.quality.quality import CONVERGED, NetworkQuality
 from ..document.phrases import percent
 from ..results import Results
@@ -49,20 +48,19 @@ def _networks(results: Results) -> str:
 
 @rule("N501", _networks)
 def trained_network(results: Results, judge: Judge) -> Outcome:
-    """Is a network distinguishable from an untrained one, by its weights alone?"""
+    """Which weights of a network lie outside of the range of fresh initialisations, and do its walks arrive?"""
     return [_trained(name, quality) for name, quality in results.networks.items()]
 
 
 def _trained(name: str, quality: NetworkQuality) -> Said:
     structure, arrived = quality.figures.get("structure", math.nan), quality.converged.value
-    unknown = math.isnan(structure)
     return say(
-        "trained" if arrived >= CONVERGED and not quality.untrained else "untrained",
+        "unreached" if arrived < CONVERGED else "like_fresh" if quality.like_fresh else "trained",
         name,
-        Estimate(structure, 0.0, math.inf, kind="of weights") if unknown else exact(structure),
-        weights="is unknown" if unknown else f"is {structure:.2f} (random weights: 0)",
+        Estimate(structure, 0.0, math.inf, kind="of weights") if math.isnan(structure) else exact(structure),
+        within=int(quality.layers["like_fresh"].sum()),
+        layers=len(quality.layers),
         arrived=arrived,
-        random=RANDOM_STRUCTURE,
         accuracy="Its accuracy cannot be known without labelled rows."
         if quality.labelled is None
         else f"By labelled rows its accuracy is {percent(quality.labelled)}.",

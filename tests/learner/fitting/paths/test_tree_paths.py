@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from cut_trees import ASKED, LEARNERS, TRAIN, X, Y, assert_alike, cut, grown
+from cut_trees import LEARNERS, assert_alike, cut, grown
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from classay.learner.fitting.paths import path_for
-from classay.learner.fitting.paths.trees import cuts
 
 
 @pytest.mark.slow
@@ -29,21 +28,6 @@ def test_where_splits_are_not_left_to_chance_cut_and_grown_are_one():
     found = cut(learner, [1, 2, 3, 4, 5], 3)
     for depth, labels in zip([1, 2, 3, 4, 5], found, strict=True):
         assert (labels == grown(learner, depth, 3)).all()
-
-
-def test_a_cut_tree_is_the_top_of_the_full_tree():
-    full = DecisionTreeClassifier(random_state=0).fit(X[TRAIN], Y[TRAIN])
-    tree, rows = full.tree_, X[ASKED].astype(np.float32)
-    depths = [None, 30, 5, 3, 1]
-    for depth, nodes in cuts(tree, full.apply(rows), depths):
-        for row, node in zip(rows, nodes, strict=True):
-            walked = 0
-            for _ in range(100 if depth is None else depth):
-                if tree.children_left[walked] < 0:
-                    break
-                left = row[tree.feature[walked]] <= tree.threshold[walked]
-                walked = tree.children_left[walked] if left else tree.children_right[walked]
-            assert node == walked
 
 
 def test_the_tree_is_grown_once_and_no_deeper_than_asked(monkeypatch):

@@ -16,7 +16,7 @@ from __future__ import annotations
 from . import trees  # noqa: F401
 
 # isort: split
-from . import ensembles, iterates, neighbours  # noqa: F401
+from . import neighbours, stages  # noqa: F401
 from .shared import SharedPath, fitted, path_for, register
 
 __all__ = ["SharedPath", "fitted", "path_for", "register"]

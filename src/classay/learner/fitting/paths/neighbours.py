@@ -36,7 +36,6 @@ class RunningVotes(SharedPath):
 
     @classmethod
     def holds(cls, learner: Any) -> bool:
-        """Whether metric and weights are plain."""
         plain = learner.metric in METRICS and learner.metric_params is None
         return bool(plain and learner.weights in ("uniform", "distance", None))
 

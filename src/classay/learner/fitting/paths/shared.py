@@ -199,13 +199,6 @@ def last_step(learner: Any, param_name: str) -> tuple[Any, str] | None:
     """The learner that a parameter belongs to and its name there: through Pipelines, at any depth.
 
     None if it belongs to an earlier step, which must then be fitted again for every value, or to the Pipeline itself.
-
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> pipeline = make_pipeline(StandardScaler(), DecisionTreeClassifier())
-    >>> last_step(pipeline, "decisiontreeclassifier__max_depth"), last_step(pipeline, "standardscaler__with_mean")
-    ((DecisionTreeClassifier(), 'max_depth'), None)
     """
     # A subclass may fit or predict in its own way.
     while type(learner) is Pipeline:

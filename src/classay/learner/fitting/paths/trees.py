@@ -27,8 +27,6 @@ FORESTS = (RandomForestClassifier, ExtraTreesClassifier)
 
 
 class Depths(SharedPath):
-    """Paths along depths."""
-
     @classmethod
     def are_values(cls, param_name: str, values: Sequence[Any]) -> bool:
         """Whether all values are whole numbers, or None: as deep as it grows."""
@@ -73,8 +71,6 @@ class CutTree(Cut):
 
 @register
 class CutForest(Cut):
-    """A random forest or extra trees."""
-
     LEARNERS = dict.fromkeys(FORESTS, ("max_depth",))
     KIND = "the full trees, cut"
 
