@@ -140,7 +140,7 @@ def test_at_the_deadline_the_folds_that_all_have_completed_count(ends):
     assert [each.report.settings["folds"] for each in (*seen, made)] == [1, 3]
     assert [each.report.settings["tested_rows"] for each in (*seen, made)] == [400, 1200]
     assert seen[0].report.settings["preliminary"].startswith("round 1 of at most")
-    assert "of 1,200 of 2,000 rows: 3 of 5 folds" in made.report.about["notes"][0]
+    assert "of 1,200 of 2,000 rows: every learner shown has completed 3 of 5 folds" in made.report.about["notes"][0]
     whole = classay.record(GaussianNB(), X, y, classay.Folds(5), executor=1).out_of_fold()
     for page in (*seen, made):
         assert {"bayes", "tree"} == set(page.parts.scored)

@@ -343,8 +343,8 @@ def _notes(results: Results) -> list[str]:
     if 0 < done < folds:
         size = next(iter(results.predicted.values())).rows.size
         first.append(
-            f"Cross-validated figures are of {size:,} of {len(data):,} rows: {done} of {folds} folds were done by all "
-            "learners so far."
+            f"Cross-validated figures are of {size:,} of {len(data):,} rows: every learner shown has completed "
+            f"{done} of {folds} folds."
         )
     losses = data.audit.losses if results.rows_known else ()
     copies = []
