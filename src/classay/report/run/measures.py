@@ -136,10 +136,9 @@ def with_predictions(
     """The results with all figures of its predictions: slices, against the geometry, more classes, labels, metrics."""
     why = dict(results.why)
     asked = [name for name in results.predicted if name not in results.contrast]
-    results = replace(results, slices=slices_of(results, seed, why))
-    results = replace(results, checks=checks_of(results, asked, seed))
-    results = replace(results, classes=classes_of(results, why, more_classes), why=why)
-    return with_metrics(replace(results, labels=wrong_labels_of(results, options.false_alarms)), seed, metrics)
+    made = replace(results, slices=slices_of(results, seed, why), checks=checks_of(results, asked, seed), why=why)
+    made = replace(made, classes=classes_of(results, why, more_classes))
+    return with_metrics(replace(made, labels=wrong_labels_of(results, options.false_alarms)), seed, metrics)
 
 
 def with_metrics(results: Results, seed: int, metrics: tuple[str, ...] = ()) -> Results:

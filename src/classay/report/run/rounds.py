@@ -88,10 +88,8 @@ class Plan:
     @property
     def test_table(self) -> pd.DataFrame:
         """The test points."""
-        rows = take(self.setup.X, self.setup.test)
-        return (
-            rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows, columns=self.data.table.columns, copy=False)
-        )
+        rows, columns = take(self.setup.X, self.setup.test), self.data.table.columns
+        return rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows, columns=columns, copy=False)
 
 
 def rounds_of(
@@ -392,9 +390,9 @@ def _named(plan: Plan, results: Results, preliminary: str = "", interrupted: boo
         plan.effort,
         plan.setup,
         min((len(one.labelings.labels) // 2 for one in results.learners.values()), default=0),
-        results.folds[0],
         plan.given,
         [*given, *(("X_test", "y_test") if data.test is not None else ())],
+        folds=results.folds[0],
         measured_rows=int(plan.measured.size),
         tested_rows=next((held.rows.size for held in results.predicted.values()), int(plan.folds.test.size)),
         interrupted=interrupted,

@@ -86,17 +86,11 @@ class Effort:
 
 
 def settings_of(
-    effort: Effort,
-    setup: Setup,
-    splits: int,
-    folds: int,
-    learners: Mapping[str, Any],
-    given: Sequence[str],
-    **more: Any,
+    effort: Effort, setup: Setup, splits: int, learners: Mapping[str, Any], given: Sequence[str], **more: Any
 ) -> dict[str, Any]:
     """The settings that a page shows, with the command or call that repeats it without a deadline.
 
-    `given` are arguments by name, such as groups.
+    `given` are arguments by name, such as groups; `more` has the number of folds, and settings that are only shown.
     """
     half = setup.train.size // 2
     size = effort.limited(half)
@@ -112,8 +106,7 @@ def settings_of(
         command = f"{effort.command} --budget none {options}"
     return {
         "budget": effort.seconds,
-        "fitted": ". ".join(_in_words(effort, setup, splits, folds, size, half)),
-        "folds": folds,
+        "fitted": ". ".join(_in_words(effort, setup, splits, more["folds"], size, half)),
         "splits": splits,
         **effort.numbers,
         "size": "all" if size >= half else size,
