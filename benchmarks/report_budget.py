@@ -1,13 +1,13 @@
-"""Does `classay report` keep its budget and its memory? Time, peak memory and share of fits, by rows and file format.
+"""Does `classay report` keep its budget, its learners and its memory? Time, memory and share of fits, by rows and file.
 
 Makes tables of mixed columns (16 numbers with a few gaps, 2 counts, 3 categories, a label), runs the command on them in
 a process of its own, and watches the memory of all its processes: as private and shared pages (PSS), so that pages that
-workers share count once. Goals: at most 1.2 x the budget, also with busy loops beside it; at most 3 x the table, beyond
-what the same command needs for a table of 1,000 rows; the same findings again.
+workers share count once. Goals: at most 1.2 x the budget; every default learner on the page, also with busy loops
+beside it; at most 3 x the table, beyond what the same command needs for a table of 1,000 rows; the same findings again.
 
     python benchmarks/report_budget.py --rows 10000 100000 --budget 1m
     python benchmarks/report_budget.py --rows 1000000 --budget 2m --formats csv parquet
-    python benchmarks/report_budget.py --rows 5000 --budget 20s --busy 2 --times 2
+    python benchmarks/report_budget.py --rows 2000 --budget 30s --busy 8 --times 2
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from classay.report.run.learners import default_learners
 from classay.report.run.settings import seconds_of
 
-FITS = ("Trial fits", "Pilot fits", "Cross-validated predictions", "Refits")
+FITS = ("Trial fits", "Cross-validated predictions", "Refits")
 GOAL_TIME, GOAL_MEMORY = 1.2, 3.0
 
 
@@ -90,7 +91,10 @@ def show(path: Path, rows: int, form: str, budget: str, small: int, folder: Path
         f"{' MISSED' if ratio > GOAL_TIME else ''}; fits {fits / seconds:.0%}; peak {peak / 1e6:.0f} MB, "
         f"{times:.1f} x the table of {memory / 1e6:.0f} MB{' MISSED' if times > GOAL_MEMORY else ''}"
     )
-    print(f"          {settings['fitted']}; without: {', '.join(report['failed']) or 'none'}")
+    there = {each["of"] for each in report["figures"] if each["name"] == "accuracy"}
+    missing = [name for name in default_learners() if name not in there]
+    print(f"          load {os.getloadavg()[0]:.1f}; learners without accuracy: {', '.join(missing) or 'none'}")
+    print(f"          {settings['folds']} folds of {settings['tested_rows']:,} rows. {settings['fitted']}")
     print("          " + ", ".join(f"{name} {value:.1f}" for name, value in settings["stages"].items()), flush=True)
     return [(each["code"], each["level"], each["of"]) for each in report["findings"]]
 
@@ -105,6 +109,8 @@ def run(path: Path, budget: str, folder: Path) -> tuple[dict, int]:
     while process.poll() is None:
         peak = max(peak, sum(_pss(each) for each in _family(process.pid)))
         time.sleep(0.5)
+    if process.returncode:
+        raise SystemExit(f"{' '.join(command)} ended with exit code {process.returncode}; expected 0.")
     return json.loads(out.read_text()), peak
 
 

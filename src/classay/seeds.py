@@ -1,4 +1,4 @@
-"""One seed, many independent streams, each found by its position: the same for any number of workers.
+"""The same bits anywhere: one seed, many independent streams, each found by its position; and one thread.
 
 A stream is addressed by a purpose and a place, as in ``generator(seed, "refit", k, r)``. It does not depend on which
 process uses it, nor on what was drawn before.
@@ -6,7 +6,11 @@ process uses it, nor on what was drawn before.
 
 from __future__ import annotations
 
+import sys
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -43,3 +47,26 @@ def generator(seed: int, purpose: str, *place: int) -> np.random.Generator:
 def integers(seed: int, purpose: str, *place: int, count: int) -> list[int]:
     """`count` whole numbers that any library accepts as a seed (31 bits)."""
     return [int(word) >> 1 for word in sequence(seed, purpose, *place).generate_state(count)]
+
+
+# Threads: sums over several round differently.
+
+
+_threadpools: tuple[int, Any] | None = None  # modules loaded when libraries were searched; the libraries
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Limit BLAS and OpenMP to one thread, so that the bits of a fit do not depend on where it runs.
+
+    A library that is first loaded in between is limited from the next time on. BLAS settings belong to the process,
+    so if threads work concurrently, the thread that started them must use this too.
+    """
+    global _threadpools
+    # Searching takes milliseconds, so it is repeated only after something was imported.
+    if _threadpools is None or _threadpools[0] != len(sys.modules):
+        from threadpoolctl import ThreadpoolController
+
+        _threadpools = len(sys.modules), ThreadpoolController()
+    with _threadpools[1].limit(limits=1):
+        yield

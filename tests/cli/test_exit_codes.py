@@ -62,6 +62,14 @@ def test_each_reason_has_its_code(monkeypatch, capsys, error, code, message):
     assert captured.out == ""
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("learner", "code"), [([], 0), (["--learner", "GaussianNB"], 3)])
+def test_a_page_is_enough_unless_a_learner_that_was_asked_for_has_nothing(tmp_path, learner, code):
+    page = tmp_path / "page.json"
+    assert run(["report", "iris", *learner, "--budget", "0.001s", "--output", str(page), "--quiet"]) == code
+    assert "Not finished" in page.read_text()
+
+
 def test_handlers_of_signals_are_as_before():
     before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
     run(["report", "--schema"])

@@ -431,14 +431,16 @@ def test_threads_and_this_process_see_the_very_object():
 # --- Where work is done ---
 
 
-def test_small_jobs_stay_here_and_large_ones_do_not(monkeypatch):
+@pytest.mark.parametrize(("crowd", "processes"), [(1.0, 3), (9.0, 1)])
+def test_small_jobs_stay_here_and_large_ones_do_not(monkeypatch, crowd, processes):
     here = lambda _, task: (time.sleep(task), os.getpid())[1]  # noqa: E731
     monkeypatch.setattr(pool, "_idle", [])
     monkeypatch.setattr(loky, "cpu_count", lambda: 2)
+    monkeypatch.setattr(work, "_crowd", lambda: crowd)
     assert set(run(here, [0.001] * 20).results.values()) == {os.getpid()}
     large = set(run(here, [0.5] * 6).results.values())
     assert os.getpid() in large
-    assert len(large) == 3
+    assert len(large) == processes
     alone = run(here, [0.001] * 3, isolate=True).results.values()
     assert os.getpid() not in alone
     assert os.getpid() not in run(here, [0.001] * 3, executor=1, isolate=True).results.values()

@@ -24,6 +24,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import classay
 from classay.estimators import trial
@@ -360,3 +361,16 @@ def test_missing_dates_are_not_the_distant_past():
     days = pd.Series(pd.date_range("2020-01-01", periods=100))
     days[3] = pd.NaT
     assert "days" in ready(DecisionTreeClassifier(), pd.DataFrame({"a": days}), ["p", "q"] * 50).wrapped
+
+
+def test_a_trial_uses_one_thread():
+    threads = []
+
+    class Counts(Spy):
+        def fit(self, X, y):
+            threads.extend(library["num_threads"] for library in threadpool_info())
+            return super().fit(X, y)
+
+    with threadpool_limits(2):
+        ready(Counts(), *mixed(60))
+    assert set(threads) == {1}

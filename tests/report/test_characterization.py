@@ -3,7 +3,6 @@
 import json
 import re
 from dataclasses import replace
-from time import sleep
 from unittest.mock import patch
 
 import numpy as np
@@ -27,6 +26,7 @@ from classay.learner.rounds import RecordRounds
 from classay.report.document.glossary import TERMS
 from classay.report.results import Results
 from classay.report.run.measures import check_model, predictions_of
+from classay.report.run.settings import Clock
 from classay.tables.audit import Audit
 from classay.tables.data import Data
 
@@ -96,29 +96,67 @@ def test_the_same_bits_for_any_number_of_workers_and_from_the_command_that_is_sh
     assert shown in assay.report.settings["command"]
 
 
-class Slow(GaussianNB):
-    """Fits for ever on halves of the training part of 200 rows: its folds are done, its splits are not."""
+@pytest.fixture
+def ends(monkeypatch):
+    """The budget ends when these learners have completed so many folds ("cross-validation") or splits ("refits")."""
 
-    def fit(self, X, y):
-        if len(y) == 70:
-            sleep(600)
-        return super().fit(X, y)
+    def when(what, names, number):
+        grow, over = RecordRounds.grow, []
+
+        def limited(self, asked, wanted=None, label="", in_turn=False):
+            last = label == what and (wanted or number) >= number
+            grow(self, names if last else asked, number if last else wanted, label, in_turn)
+            over.extend([True] * last)
+            self.interrupted = last
+            return not last
+
+        monkeypatch.setattr(RecordRounds, "grow", limited)
+        monkeypatch.setattr(Clock, "over", property(lambda _: bool(over)))
+
+    return when
 
 
 @pytest.mark.slow
-def test_at_the_deadline_the_last_complete_round_counts():
+def test_at_the_deadline_the_last_complete_round_counts(ends):
     X, y = gaussians(200)
-    learners = {"bayes": GaussianNB(), "slow": Slow()}
-    made, findings = found(learners, X, y, budget="20s", splits=None)
     whole, _ = found({"bayes": GaussianNB()}, X, y, splits=5)
+    ends("refits", ["bayes"], 5)
+    made, findings = found({"bayes": GaussianNB(), "slow": GaussianNB()}, X, y, budget=1e6, splits=None)
     assert set(made.learners) == {"bayes"}
     assert made.report.settings["splits"] == 5
     assert made.report.figure("bayes", "stability") == whole.report.figure("bayes", "stability")
-    assert "0 of 5 splits were done when time was up (20 s)" in made.report.failed["slow"]
+    assert "0 of 5 splits were done when time was up" in made.report.failed["slow"]
     assert findings["L106", "slow"].level == "note"
     assert made.report.figure("slow", "accuracy") == made.report.figure("bayes", "accuracy")
     assert not made.report.settings["interrupted"]
-    assert "budget of 20 s allowed" in made.report.sections[-1].lead
+
+
+@pytest.mark.slow
+def test_at_the_deadline_the_folds_that_all_have_completed_count(ends):
+    X, y = gaussians(2000)
+    ends("cross-validation", ["bayes", "tree"], 3)
+    seen = []
+    made, _ = found({"bayes": GaussianNB(), "tree": DecisionTreeClassifier()}, X, y, budget=1e6, on_round=seen.append)
+    assert [each.report.settings["folds"] for each in (*seen, made)] == [1, 3]
+    assert [each.report.settings["tested_rows"] for each in (*seen, made)] == [400, 1200]
+    assert seen[0].report.settings["preliminary"].startswith("round 1 of at most")
+    assert "of 1,200 of 2,000 rows: every learner shown has completed 3 of 5 folds" in made.report.about["notes"][0]
+    whole = classay.record(GaussianNB(), X, y, classay.Folds(5), executor=1).out_of_fold()
+    for page in (*seen, made):
+        assert {"bayes", "tree"} == set(page.parts.scored)
+        held = page.parts.predicted["bayes"]
+        assert np.array_equal(held.labels, whole.labels[np.isin(whole.rows, held.rows)])
+
+
+@pytest.mark.slow
+def test_a_learner_without_its_first_fold_is_not_finished_and_the_others_are_kept(ends):
+    X, y = gaussians(200)
+    ends("cross-validation", ["bayes"], 1)
+    made, findings = found({"bayes": GaussianNB(), "slow": GaussianNB()}, X, y, budget=1e6)
+    assert list(made.parts.predicted) == ["bayes"]
+    assert made.parts.predicted["bayes"].rows.size == 40
+    assert made.report.failed["slow"].startswith("Not finished: its cross-validated fits were not done")
+    assert findings["L106", "slow"].title == "Not finished"
 
 
 def test_without_time_for_any_fit_the_page_is_about_the_data():
@@ -155,17 +193,15 @@ def test_ctrl_c_keeps_what_is_done(monkeypatch):
     grow, rounds = RecordRounds.grow, []
 
     def interrupted(self, names, splits=None, label="", in_turn=False):
-        if splits is None:  # folds
-            return grow(self, names, splits, label, in_turn)
         rounds.append(splits)
-        if splits <= 5:
+        if label == "cross-validation" or splits <= 5:
             return grow(self, names, splits, label, in_turn)
         self.interrupted = True
         return False
 
     monkeypatch.setattr(RecordRounds, "grow", interrupted)
     made, _ = found(learners, X, y, splits=12, on_round=lambda _: None)
-    assert rounds == [5, 10]
+    assert rounds == [1, None, 5, 10]
     assert made.report.settings["interrupted"]
     assert made.report.settings["splits"] == 5
     assert made.report.sections[-1].lead.startswith("Interrupted")
@@ -186,19 +222,12 @@ def test_ctrl_c_during_a_page_keeps_the_last_round():
     assert not made.report.settings["preliminary"]
 
 
-def test_ctrl_c_before_anything_is_done(monkeypatch):
-    X = table(120)
-    monkeypatch.setattr("classay.report.run.rounds.predictions_of", not_done)
-    with pytest.raises(KeyboardInterrupt):
-        found({"rule": Rule()}, X, X["x0"] > 0)
-
-
 @pytest.mark.slow
 def test_ctrl_c_while_more_iterations_are_tried_keeps_the_report(monkeypatch):
     X, y = gaussians(150, apart=1)
 
-    def pressed(setup, learners, *more):
-        return not_done() if "longer" in learners else predictions_of(setup, learners, *more)
+    def pressed(rounds, *more):
+        return not_done() if "longer" in rounds.learners else predictions_of(rounds, *more)
 
     monkeypatch.setattr("classay.report.run.rounds.predictions_of", pressed)
     made, _ = found({"logistic": LogisticRegression(max_iter=1)}, X, y)

@@ -25,6 +25,7 @@ from typing import IO, Any
 
 from ..expect import InputError
 from ..private_apis import ignore_growth_of_worker, is_broken, start_resource_tracker
+from ..seeds import one_thread
 
 Function = Callable[[Any, Any], Any]
 Reply = tuple[bool, Any]  # (True, result) or (False, Failure)
@@ -284,26 +285,6 @@ def _set_end_timer() -> None:
 @cache
 def _devnull() -> IO[str]:
     return open(os.devnull, "w")  # kept open for the life of the worker
-
-
-_threadpools: tuple[int, Any] | None = None  # modules loaded when libraries were searched; the libraries
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Limit BLAS and OpenMP to one thread, so that the bits of a fit do not depend on where it runs.
-
-    A library that is first loaded in between is limited from the next time on. BLAS settings belong to the process,
-    so if threads work concurrently, the thread that started them must use this too.
-    """
-    global _threadpools
-    # Searching takes milliseconds, so it is repeated only after something was imported.
-    if _threadpools is None or _threadpools[0] != len(sys.modules):
-        from threadpoolctl import ThreadpoolController
-
-        _threadpools = len(sys.modules), ThreadpoolController()
-    with _threadpools[1].limit(limits=1):
-        yield
 
 
 # One task, and why it has no result

@@ -6,6 +6,7 @@ must not depend on where or in which order it runs; then neither does the outcom
 
 from __future__ import annotations
 
+import os
 import queue
 import time
 from collections import deque
@@ -18,6 +19,7 @@ from math import inf
 from typing import Any
 
 from .. import expect
+from ..seeds import one_thread
 from .pool import (
     Failure,
     Function,
@@ -27,7 +29,6 @@ from .pool import (
     has_idle_pool,
     interrupts_deferred,
     local_workers,
-    one_thread,
     perform_task,
     time_limit,
 )
@@ -35,7 +36,7 @@ from .progress import Progress
 from .transport import FolderTransport, ThreadTransport, Transport, transport_for
 
 __all__ = ["Failure", "LostTask", "Outcome", "TimeLimitExceeded", "deadline", "run", "time_limit"]
-PATIENCE = 2.0  # seconds of work that are done here rather than starting workers for it
+PATIENCE = 2.0  # seconds of work that are done here rather than starting workers for it, on an idle machine
 PATIENCE_WARM = 0.2  # the same when workers are waiting from an earlier run
 KILLED = "killed its worker twice: out of memory, or a crash in compiled code?"
 
@@ -109,7 +110,7 @@ def run(
                 if workers == 1 and not isolate:
                     _run_here(job, waiting, inf)
                 elif executor is None and not isolate:
-                    _run_here(job, waiting, PATIENCE_WARM if has_idle_pool(workers) else PATIENCE)
+                    _run_here(job, waiting, (PATIENCE_WARM if has_idle_pool(workers) else PATIENCE) * _crowd())
                 _run_on_local_workers(job, waiting, workers)
         except KeyboardInterrupt:
             outcome.interrupted = True
@@ -130,6 +131,11 @@ def _workers(executor: Any) -> int:
         f"`executor` is {executor!r}; expected a concurrent.futures.Executor, a number of local workers, or None for "
         f"one worker per core.{hint}"
     )
+
+
+def _crowd() -> float:
+    """Processes that share a core, at least one: starting a worker takes so many times as long."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)) if hasattr(os, "getloadavg") else 1.0
 
 
 def _run_here(job: Job, waiting: deque[int], patience: float) -> None:

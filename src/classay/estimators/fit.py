@@ -29,6 +29,7 @@ from ..arrays import Floats
 from ..expect import InputError
 from ..inputs import label_array
 from ..private_apis import own_requests
+from ..seeds import one_thread
 from .adapters import as_given, free_seeds, numbered, short_name
 
 turn = threading.RLock()
@@ -74,10 +75,13 @@ def fit_once(
     limit: AbstractContextManager[Any] | None = None,
     sample_weight: Floats | None = None,
 ) -> Fitted:
-    """Fit a copy of the learner on all rows. `limit` surrounds the fit alone, to stop one that takes too long."""
+    """Fit a copy of the learner on all rows, on one thread: threads of several fits would wait for each other.
+
+    `limit` surrounds the fit alone, to stop one that takes too long.
+    """
     fresh = fresh_copy(learner, random_states or {})
     labels, indexed = numbered(fresh, y)
-    with limit or nullcontext():
+    with one_thread(), limit or nullcontext():
         if sample_weight is None:
             fresh.fit(X, labels)
         else:

@@ -31,8 +31,8 @@ from .adapters import kind_of, short_name
 from .encoder import TableEncoder, encoded, encoding_in_words, first_strings, is_ready
 from .fit import fit_once, guard, seeded
 
-FEW, MANY = 200, 5_000
-"""Rows of a trial, and of a second one before a failure counts: 200 rows may be too few for a learner."""
+FEW, MANY = 50, 5_000
+"""Rows of a trial, and of a second one before a failure counts: 50 rows may be too few for a learner."""
 OF_EACH_CLASS = 10
 """Rows of every class in a trial, if it has as many, so that cross-validation inside a learner works."""
 LONGEST = 300

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..engine.store import Store
+from ..expect import InputError
 from .fitting import checks, provenance
 from .fitting.checks import Setup
 from .fitting.groups import FitGroup
@@ -27,8 +28,8 @@ class RecordRounds:
 
     `learners` are unfitted, by name. `grow` fits; `record` gives the record of one learner, with the splits that it
     has so far (`splits`). `failed` has those that failed in every refit, and why. With HalfSplits, the number in the
-    setup does not matter: rounds have as many splits as they are asked for. Any other scheme is one round: a learner
-    has all of its samples, or folds, or none.
+    setup does not matter: rounds have as many splits as they are asked for. With Folds, a split is a fold, and a record
+    has all folds: those that are not done yet are missing in it.
     """
 
     setup: Setup
@@ -50,18 +51,20 @@ class RecordRounds:
 
         One sample of every learner after the other, so that all get equally far, or `in_turn`. Return whether all of
         it is done. If Ctrl-C or a deadline ends it, a learner keeps the splits of the last round; in its first round,
-        those that are complete.
+        and of folds, those that are complete.
         """
-        splits = len(self.setup.samples) if splits is None else splits
+        splits, halves = splits or len(self.setup.samples), isinstance(self.setup.scheme, HalfSplits)
         names = [name for name in names if name not in self.failed and self.splits.get(name, 0) < splits]
         recorder = self._recorder(splits, names)
         recorder.label, recorder.in_turn = label, in_turn
+        recorder.first = None if halves or splits == len(self.setup.samples) else splits
         groups = []
         for name in names:
             group = FitGroup.alone(name, self.learners[name])
             stored = recorder.stored(group).get(name)
             if isinstance(stored, Labelings):
-                self._stored[name, splits], self.splits[name] = stored, splits
+                self.splits[name] = len(stored.labels) // (2 if halves else 1)
+                self._stored[name, self.splits[name]] = stored
             else:
                 groups.append(group)
         if not groups:
@@ -73,20 +76,23 @@ class RecordRounds:
             self._states[name] = state
             if not recorder.interrupted:
                 self.splits[name] = splits
-            elif name not in self.splits:
-                self.splits[name] = self._complete(state)
-            if state.hopeless() or not recorder.interrupted:
+            elif not halves or name not in self.splits:
+                complete = [*map(state.whole, range(len(state.setup.samples))), False].index(False)
+                self.splits[name] = complete // (2 if halves else 1)
+            if state.hopeless() or not (recorder.interrupted or recorder.first):
                 self._finish(name, recorder)
         self.interrupted |= recorder.interrupted
         return not recorder.interrupted
 
     def record(self, name: str) -> Labelings:
-        """The record of a learner, as `classay.record` gives it."""
+        """The record of a learner, as `classay.record` gives it. Raises InputError if it has no predictions at all."""
         splits = self.splits[name]
         if (name, splits) in self._stored:
             return self._stored[name, splits]
         recorder, state = self._recorder(splits, [name]), self._states[name]
         made = recorder.record(replace(state, setup=recorder.setup.of(state.group.learner, state.group.free)))
+        if isinstance(made, str):
+            raise InputError(f"{name} failed in every refit: {made}")
         assert isinstance(made, Labelings)  # regressors were refused
         return made
 
@@ -118,10 +124,3 @@ class RecordRounds:
             samples = (*known, *setup.samples[len(known) :])[: len(setup.samples)]
             self._setups[splits] = replace(setup, samples=samples)
         return self._setups[splits]
-
-    def _complete(self, state: Progress) -> int:
-        """The number of first splits of which both halves are done; of other schemes, all or none."""
-        whole = [state.whole(sample) for sample in range(len(state.setup.samples))]
-        if isinstance(self.setup.scheme, HalfSplits):
-            return [*whole, False].index(False) // 2
-        return len(whole) if all(whole) else 0

@@ -15,6 +15,7 @@ from .. import expect, seeds
 from ..expect import InputError, counted
 from ..learner.scores.comparison import check_metric
 from ..result import Result, plain
+from ..seeds import one_thread
 from .document import Finding, Report
 from .document.classes_section import classes_section, networks_section
 from .document.figures import figures_of
@@ -129,12 +130,13 @@ def characterize(
     A finding is a warning only if the intervals support it, at a level at which all warnings of a page together are
     wrong in at most 5 % of pages. When a figure misleads is described in its own docstring.
 
-    The budget is a deadline, like an automatic Ctrl-C. The order of work is fixed: data and folds, then 5 splits and
-    retraining, then 10, 20 and 50 splits. At the deadline, fits that run are ended, and the last complete round counts;
-    figures and the page then take a few seconds more. A learner that is not through its first round is listed as not
-    finished. So the speed of the machine decides how many rounds are done, and nothing else: without a budget, or with
-    enough of it, the same seed gives the same report, to the last bit on the same machine and versions. Fits on fewer
-    rows than there are (`rows`) give at most notes, which say so.
+    The budget is a deadline, like an automatic Ctrl-C. The order of work is fixed: one fold of every learner (which may
+    take the budget once more, as there is no report without it), the other folds, figures of the data, then 5 splits
+    and retraining, then 10, 20 and 50 splits. At the deadline, fits that run are ended, and the last complete round
+    counts, of folds those that all learners have completed; then come figures and the page. A learner that is not
+    through its first round is not finished. So the speed of the machine decides how many rounds are done, and nothing
+    else: without a budget, or with enough of it, the same seed gives the same report, to the last bit on the same
+    machine and versions. Fits on fewer rows than there are (`rows`) give at most notes, which say so.
 
     Parameters
     ----------
@@ -234,18 +236,20 @@ def characterize(
     data = ready_for_fits(data)
     effort = replace(effort, metrics=tuple(check_metric(scorer, data.classes.size) for scorer in metrics))
     last: Results | None = None
-    try:
-        for results in rounds_of(data, checked, networks or {}, effort, on_round is not None):
-            last = results
-            if on_round is not None and results.settings["preliminary"]:
-                on_round(Characterization(report_of(results), results))
-    except KeyboardInterrupt:
-        if last is None:
-            raise
-        # The last complete round stands.
-        last = replace(last, settings={**last.settings, "interrupted": True, "preliminary": ""})
-    assert last is not None  # `rounds_of` gives results or raises
-    return Characterization(report_of(last), last)
+    # Figures that are made in this process use one thread, as fits do.
+    with one_thread():
+        try:
+            for results in rounds_of(data, checked, networks or {}, effort, on_round is not None):
+                last = results
+                if on_round is not None and results.settings["preliminary"]:
+                    on_round(Characterization(report_of(results), results))
+        except KeyboardInterrupt:
+            if last is None:
+                raise
+            # The last complete round stands.
+            last = replace(last, settings={**last.settings, "interrupted": True, "preliminary": ""})
+        assert last is not None  # `rounds_of` gives results or raises
+        return Characterization(report_of(last), last)
 
 
 def _call(records: Mapping[str, Any], data: Any, seed: int) -> str:
@@ -334,6 +338,13 @@ def _notes(results: Results) -> list[str]:
         first.append(
             f"Preliminary: the figures are those of {settings['preliminary']}. This page is rewritten as rounds are "
             "done, until the budget ends."
+        )
+    done, folds = results.folds
+    if 0 < done < folds:
+        size = next(iter(results.predicted.values())).rows.size
+        first.append(
+            f"Cross-validated figures are of {size:,} of {len(data):,} rows: every learner shown has completed "
+            f"{done} of {folds} folds."
         )
     losses = data.audit.losses if results.rows_known else ()
     copies = []

@@ -143,7 +143,8 @@ class Results:
     and `more_metrics` others by name; `contrast` are default learners for comparison. `with_copies` has a learner and
     its predictions from folds that ignore which rows are copies. `suspicions` are the checks of the data; `checks`
     those of predictions against the geometry, by name; `unlike` the test rows that are unlike anything known.
-    `unfinished` has the learners among `failed` that only lacked time.
+    `unfinished` has the learners among `failed` that only lacked time; `folds` how many folds `predicted` are of, and
+    how many there are.
     """
 
     data: Data
@@ -163,6 +164,7 @@ class Results:
     why: dict[str, str] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     unfinished: tuple[str, ...] = ()
+    folds: tuple[int, int] = (0, 0)
     measured_rows: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     texts: tuple[str, ...] | None = None
     with_copies: tuple[str, OutOfFold] | None = None

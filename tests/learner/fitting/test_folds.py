@@ -187,9 +187,12 @@ def test_learners_in_rounds_get_one_fold_each_before_the_second():
     learners = {"one": Noted(var_smoothing=1e-3), "two": Noted(var_smoothing=1e-2)}
     setup = prepare(GaussianNB(), X, NAMES, Folds(5), None, 0.2, None, 7, None, 100)
     stopped = RecordRounds(setup, learners, executor=1)
+    assert stopped.grow(list(learners), 1)
+    assert order == [1e-3, 1e-2]
     assert not stopped.grow(list(learners))
     assert order == [1e-3, 1e-2] * 3 + [1e-3]
-    assert stopped.splits == {"one": 0, "two": 0}
+    assert stopped.splits == {"one": 4, "two": 3}
+    early = {name: stopped.record(name).out_of_fold(folds=3) for name in learners}
     assert stopped.grow(list(learners))  # continues
     assert len(order) == 10
     for name, learner in learners.items():
@@ -197,6 +200,10 @@ def test_learners_in_rounds_get_one_fold_each_before_the_second():
         assert np.array_equal(stopped.record(name).labels, alone.labels)
         assert np.array_equal(stopped.record(name).full_scores, alone.full_scores)
         assert stopped.record(name).about == alone.about
+        same, whole = np.isin(alone.test_rows, early[name].rows), alone.out_of_fold()
+        assert np.array_equal(early[name].rows, np.sort(np.concatenate([each.points for each in setup.samples[:3]])))
+        assert np.array_equal(early[name].labels, whole.labels[same])
+        assert np.array_equal(early[name].probabilities, whole.probabilities[same])
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,10 @@ def command(
     )
     for sentence in wrapped_in_words(assay.report.settings.get("wrapped", {})):
         output.say(sentence)
-    return _deliver(assay.report, paths, mlflow, output)
+    # What is missing is on the page. Only a learner that was asked for, and has no figure at all, is a failure.
+    known = {*assay.parts.learners, *assay.parts.predicted, *(() if learners.learner else named)}
+    failed = {name: why for name, why in assay.report.failed.items() if name not in known}
+    return replace(_deliver(assay.report, paths, mlflow, output), failed=failed)
 
 
 def _on_predictions(rows: options.Rows, columns: Predictions, seed: int, output: options.Output) -> Report:

@@ -272,7 +272,7 @@ LEAST_PROBABILITY = 1e-3
 RANKS = (1, 3)
 """The nearest row says most where classes are dense, the third is robust to a wrong label among the neighbours."""
 MOST_COLUMNS = 2000
-MOST_PAIRS, MOST_WORK = 10**8, 2 * 10**10
+MOST_PAIRS, MOST_WORK = 2 * 10**7, 2 * 10**10
 """Pairs of rows, and operations, at most: with more rows they are compared with a random sample of them."""
 LEAST_COMPARED, LEAST_PER_CLASS, LEAST_PER_COLUMN = 1000, 10, 20
 BLOCK = 2 * 10**6

@@ -38,7 +38,7 @@ class Recorder:
 
     `described` adds to what each part in the store says of the whole. `in_turn`: group after group, so that the first
     are complete; otherwise sample after sample, so that all groups get equally far if time ends. `lost` says why tasks
-    could not be run at all, if the executor broke.
+    could not be run at all, if the executor broke. `first`: run only so many first samples; None: all.
     """
 
     setup: Setup
@@ -49,6 +49,7 @@ class Recorder:
     label: str = ""
     isolate: bool = False
     in_turn: bool = False
+    first: int | None = None
     described: Callable[[FitGroup], dict[str, Any]] | None = None
     interrupted: bool = False
     lost: str = ""
@@ -154,7 +155,8 @@ class Recorder:
 
     def _go(self, states: list[Progress]) -> bool:
         """Run what is waiting; False if nothing was."""
-        tasks: list[Task] = [(number, *place) for number, state in enumerate(states) for place in state.waiting()]
+        waiting = ((number, *place) for number, state in enumerate(states) for place in state.waiting())
+        tasks: list[Task] = [task for task in waiting if self.first is None or task[1] < self.first]
         tasks.sort(key=lambda task: task if self.in_turn else (task[1], task[0], task[2]))
         if not tasks:
             return False

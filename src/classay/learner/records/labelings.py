@@ -246,39 +246,41 @@ class Labelings(Refits):
             probe_scores=None if self.probe_scores is None else self.probe_scores.take(subsets, refits),
         )
 
-    def out_of_fold(self, refit: int = 0) -> OutOfFold:
+    def out_of_fold(self, refit: int = 0, folds: int | None = None) -> OutOfFold:
         """The predictions of all folds together, of a record with `Folds`: each row by a fit that did not see it.
 
-        Of a row that several fits predict, the prediction of the first counts. `refit`: which of the repeats. A record
-        of one set of predictions gives these.
+        Of a row that several fits predict, the prediction of the first counts. `refit`: which of the repeats; `folds`:
+        so many first folds, with the rows that they predict. A record of one set of predictions gives these.
         """
         by_fold = self.predicted is not None or self.about.get("scheme", {}).get("kind") == "Folds"
         if not by_fold and len(self.labels) > 1:
             raise InputError(f"The record of {self.name} is not of Folds: its refits all predict the same test points.")
-        missing = np.flatnonzero(~self.present[:, refit])
+        folds = len(self.labels) if folds is None else folds
+        missing = np.flatnonzero(~self.present[:folds, refit])
         if missing.size:
-            errors = [failure.error for failure in self.failures if failure.refit == refit]
+            errors = [each.error for each in self.failures if each.refit == refit and each.subset < folds]
             raise InputError(
-                f"{self.name} has no predictions in {missing.size} of {len(self.labels)} folds"
+                f"{self.name} has no predictions in {missing.size} of {folds} folds"
                 + (f": {errors[0]}" if errors else ", which were not run.")
             )
-        fit, point = np.nonzero(np.ones((1, self.truth.size)) if self.predicted is None else self.predicted)
-        _, first = np.unique(point, return_index=True)
+        by_fit = np.ones((1, self.truth.size)) if self.predicted is None else self.predicted[:folds]
+        fit, point = np.nonzero(by_fit)
+        rows, first = np.unique(point, return_index=True)
         ranking = probabilities = None
         if self.full_scores is not None:
             ranking, probabilities = np.split(self.full_scores[refit][first], 2, axis=1)
         elif self.scores is not None and not self.scores.compact:  # of fits that all predict the same rows
             ranking = self.scores.values[0, refit].astype(float)
             probabilities = ranking if self.scores.probabilities else None
-        sizes = [rows.size for rows in self.train_rows] or [0]
+        sizes = [each.size for each in self.train_rows[:folds]] or [0]
         return OutOfFold(
-            self.labels[fit[first], refit, point[first]].astype(np.int64),
-            self.truth.astype(np.int64),
+            self.labels[fit[first], refit, rows].astype(np.int64),
+            self.truth[rows].astype(np.int64),
             self.classes,
-            self.test_rows.astype(np.int64),
+            self.test_rows[rows].astype(np.int64),
             None if ranking is None or np.isnan(ranking).any() else ranking,
             None if probabilities is None or np.isnan(probabilities).any() else probabilities,
-            None if self.groups is None else self.groups.astype(np.int64),
+            None if self.groups is None else self.groups[rows].astype(np.int64),
             min(sizes),
             int(self.about.get("scheme", {}).get("available", min(sizes))),
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,7 +23,6 @@ from ...data.text import embed
 from ...estimators.encoder import numbers, numbers_of_two
 from ...expect import InputError, shown
 from ...inputs import take
-from ...learner.fitting.checks import Setup
 from ...learner.fitting.schemes import Retrain
 from ...learner.orientation.kinship import Kinship, kinship
 from ...learner.orientation.orientation import orientation
@@ -117,6 +116,8 @@ def slices_of(results: Results, seed: int, why: dict[str, str]) -> dict[str, Sli
         why["slices"] = "there are no other columns"
         return made
     for name, held in results.predicted.items():
+        if name in results.contrast:  # not shown
+            continue
         rows = table if held.rows.size == len(table) else take(table, held.rows)
         try:
             made[name] = slices(rows, ~held.right, random_state=seed, groups=held.groups)
@@ -135,10 +136,13 @@ def with_predictions(
     """The results with all figures of its predictions: slices, against the geometry, more classes, labels, metrics."""
     why = dict(results.why)
     asked = [name for name in results.predicted if name not in results.contrast]
-    results = replace(results, slices=slices_of(results, seed, why))
-    results = replace(results, checks=checks_of(results, asked, seed))
-    results = replace(results, classes=classes_of(results, why, more_classes), why=why)
-    results = replace(results, labels=wrong_labels_of(results, options.false_alarms))
+    made = replace(results, slices=slices_of(results, seed, why), checks=checks_of(results, asked, seed), why=why)
+    made = replace(made, classes=classes_of(results, why, more_classes))
+    return with_metrics(replace(made, labels=wrong_labels_of(results, options.false_alarms)), seed, metrics)
+
+
+def with_metrics(results: Results, seed: int, metrics: tuple[str, ...] = ()) -> Results:
+    """The results with the metrics of its predictions, which cost little."""
     full = {name: held for name, held in results.predicted.items() if held.is_full}
     metric = metric_for(next(iter(metrics), None), full)
     # What costs nothing is shown besides the metric that was asked for.
@@ -375,24 +379,27 @@ def retrained(data: Data, learner: Any, name: str, effort: Effort, clock: Clock)
 
 
 def predictions_of(
-    folds: Setup, learners: Mapping[str, Any], effort: Effort, clock: Clock, isolate: bool = False
-) -> tuple[dict[str, OutOfFold], dict[str, str]]:
-    """Cross-validated predictions by learner, and why others have none; those that only lack time are in neither.
+    rounds: RecordRounds, clock: Clock, folds: int | None = None, times: int = 1
+) -> tuple[dict[str, OutOfFold], dict[str, str], int]:
+    """Cross-validated predictions by learner, why others have none, and how many folds they are of.
 
-    One fold of every learner comes before the second fold of any.
+    `folds`: fit so many folds; None: all; `times`: in so many times the budget. If time ends before, they are of the
+    folds that all learners have completed, without learners that have none: these are in neither. So nothing but the
+    number of folds depends on the clock.
     """
-    rounds = RecordRounds(folds, learners, effort.executor, effort.store, effort.progress, isolate=isolate)
-    with clock.limit():
-        rounds.grow(list(learners), label="cross-validation")
+    with clock.limit(times):
+        rounds.grow(list(rounds.learners), folds, label="cross-validation")
     if rounds.interrupted and not clock.over:
         raise KeyboardInterrupt
     predicted, errors = {}, dict(rounds.failed)
-    for name in [name for name in learners if rounds.splits.get(name) and name not in rounds.failed]:
+    complete = {name: number for name, number in rounds.splits.items() if number and name not in errors}
+    done = min(complete.values(), default=0)
+    for name in [each for each in rounds.learners if each in complete]:
         try:
-            predicted[name] = rounds.record(name).out_of_fold()
+            predicted[name] = rounds.record(name).out_of_fold(folds=done)
         except InputError as mistake:
             errors[name] = str(mistake)
-    return predicted, errors
+    return predicted, errors, done
 
 
 def part_of(data: Data, most: int, seed: int) -> Data:

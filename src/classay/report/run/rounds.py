@@ -1,7 +1,8 @@
-"""The order of work behind `characterize`: data and folds, then rounds of refits, with results after each.
+"""The order of work behind `characterize`: folds, figures of the data, then rounds of refits, with results after each.
 
 A deadline is an automatic Ctrl-C: what runs is ended, and the last complete round counts. So the speed of the machine
-decides how many rounds are done, and nothing else.
+decides how many rounds are done, and nothing else. The smallest report has one fold of every learner: it may take as
+long as the budget once more.
 """
 
 from __future__ import annotations
@@ -28,13 +29,14 @@ from ...network.quality.quality import NetworkQuality
 from ...notes import Note
 from ...splits import fold_of_rows, train_rows_of_fold
 from ...tables.data import Data
-from ..results import LearnerResults, Results
+from ..results import LearnerResults, Results, Suspicions
 from .learners import refuse_none, scales, tried, votes_for_itself, with_more_iterations
 from .measures import (
     kinship_of,
     learner_results,
     predictions_of,
     retrained,
+    with_metrics,
     with_predictions,
     with_row_figures,
 )
@@ -42,6 +44,9 @@ from .rows import sampled
 from .settings import FOLDS, Clock, Effort, settings_of, time_text
 from .suspicions import importance_of, suspicions_of
 
+EARLY = 2_000
+"""With so many rows, a first page comes after one fold of every learner."""
+LATER = "it is measured after all folds"
 LARGE = 20_000
 """With more rows, every fit runs in a worker, where it can be ended when time is up."""
 MORE_ITERATIONS = 10
@@ -75,13 +80,16 @@ class Plan:
         """Whether fits never run in this process."""
         return self.data.codes.size > LARGE and not isinstance(self.effort.executor, Executor)
 
+    def records(self, setup: Setup, learners: Mapping[str, Any], **other: Any) -> RecordRounds:
+        """The fits of these learners on the samples of a setup."""
+        effort = replace(self.effort, **other)
+        return RecordRounds(setup, learners, effort.executor, effort.store, effort.progress, isolate=self.isolate)
+
     @property
     def test_table(self) -> pd.DataFrame:
         """The test points."""
-        rows = take(self.setup.X, self.setup.test)
-        return (
-            rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows, columns=self.data.table.columns, copy=False)
-        )
+        rows, columns = take(self.setup.X, self.setup.test), self.data.table.columns
+        return rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows, columns=columns, copy=False)
 
 
 def rounds_of(
@@ -97,26 +105,29 @@ def rounds_of(
     """
     clock = Clock(effort.seconds, effort.progress)
     plan = _planned(data, learners, networks, effort, clock)
-    base = results = _first_round(plan)
+    folds, records = plan.records(plan.folds, plan.learners), plan.records(plan.setup, plan.learners)
+    ladder, early = effort.ladder(each_round), int(each_round and data.codes.size >= EARLY)
+    rounds = early + 1 + len(ladder)
+    base = _cross_validated(plan, folds, 1)
+    if early and not clock.over:
+        yield _named(plan, _early(plan, base), f"round 1 of at most {rounds}")
+    if not clock.over:
+        base = _cross_validated(plan, folds)
+    base = results = _with_figures(plan, base)
     retrainings: dict[str, Retraining] = {}
-    records = RecordRounds(
-        plan.setup, plan.learners, effort.executor, effort.store, effort.progress, isolate=plan.isolate
-    )
-    ladder = effort.ladder(each_round) if plan.learners else []
-    rounds = len(ladder) + 1
     interrupted = False
-    for number, splits in enumerate(ladder, start=1):
+    for number, splits in enumerate(ladder, start=early + 1):
         if clock.over:
             break
         if each_round:
             yield _named(plan, results, f"round {number} of at most {rounds}")
         with clock.stage("Refits", f"round {number + 1} of at most {rounds}, {splits} splits"), clock.limit():
             # At first one learner after another: if time ends, some are complete.
-            complete = records.grow(list(plan.learners), splits, "refits", in_turn=number == 1)
+            complete = records.grow(list(plan.learners), splits, "refits", in_turn=splits == ladder[0])
         interrupted = records.interrupted and not clock.over
         if not complete:
             break
-        if number == 1:
+        if splits == ladder[0]:
             try:
                 base, retrainings = _with_full_fits(plan, base)
             except KeyboardInterrupt:
@@ -124,8 +135,7 @@ def rounds_of(
                 break
         if each_round and splits < ladder[-1]:
             results = _refitted(plan, base, results, records, retrainings, ladder[0])
-    if ladder:
-        results = _refitted(plan, base, results, records, retrainings, ladder[0])
+    results = _refitted(plan, base, results, records, retrainings, ladder[0])
     yield _named(plan, results, interrupted=interrupted)
 
 
@@ -210,50 +220,51 @@ def _weighted(setup: Setup, data: Data) -> Setup:
     return replace(setup, per_row=replace(setup.per_row, weights=padded))
 
 
-# The first round: rows, and cross-validated predictions
+# The first rounds: cross-validated predictions, then figures of the rows
 
 
-def _first_round(plan: Plan) -> Results:
-    """Figures of the rows, predictions by fits that have not seen them, and figures of these."""
-    data, effort, seed, clock = plan.data, plan.effort, plan.effort.seed, plan.clock
-    why: dict[str, str] = {}
-    # Fits come first: they end at the deadline, and figures of the rows are made in any case.
-    predicted, failed, unfinished = _cross_validated(plan, why)
-    if plan.given and not set(plan.given) - set(failed) and not unfinished:
-        refuse_none(failed)
-    results = Results(
-        data=data,
-        predicted=predicted,
-        networks=dict(plan.networks),
-        failed=failed,
-        unfinished=unfinished,
-        why=why,
-        measured_rows=plan.measured,
-        contrast=effort.contrast,
-    )
-    with clock.stage("Figures of the rows"):
-        results, _ = with_row_figures(results, plan.measured, seed)
-    with clock.stage("Checks of the data"):
-        results = replace(results, suspicions=suspicions_of(data, plan.setup.test, seed, effort.progress))
-    with clock.stage("Figures of predictions"):
-        return with_predictions(results, seed, effort.metrics, effort.more_classes)
-
-
-def _cross_validated(plan: Plan, why: dict[str, str]) -> tuple[dict[str, OutOfFold], dict[str, str], tuple[str, ...]]:
-    """Predictions by learner, why others have none, and those of them that only lacked time."""
-    learners, failed, clock = plan.learners, dict(plan.failed), plan.clock
-    if not learners:
-        return {}, failed, ()
-    with clock.stage("Cross-validated predictions"):
-        predicted, errors = predictions_of(plan.folds, learners, plan.effort, clock, plan.isolate)
-    for reason in errors.values():
-        why["slices"] = reason
-    unfinished = [name for name in learners if name not in predicted and name not in errors]
+def _cross_validated(plan: Plan, folds: RecordRounds, number: int | None = None) -> Results:
+    """Predictions by fits that have not seen the rows, of so many folds or of all, as far as there is time for them."""
+    failed, clock = dict(plan.failed), plan.clock
+    with clock.stage("Cross-validated predictions", "" if number is None else "the first fold"):
+        # Without one fold there is no report, so that this may take the time of the budget once more.
+        predicted, errors, done = predictions_of(folds, clock, number, 1 if number is None else 2)
+    unfinished = [name for name in plan.learners if name not in predicted and name not in errors]
     for name in unfinished:
         failed[name] = _not_finished("its cross-validated fits were not done", clock)
         clock.say(f"{name}: {failed[name]}")
+    if plan.given and not set(plan.given) - set(failed) and not unfinished:
+        refuse_none(failed)
     groups = {name: plan.data.groups_of(held.rows) for name, held in predicted.items()}
-    return {name: replace(held, groups=groups[name]) for name, held in predicted.items()}, failed, tuple(unfinished)
+    return Results(
+        data=plan.data,
+        predicted={name: replace(held, groups=groups[name]) for name, held in predicted.items()},
+        networks=dict(plan.networks),
+        failed=failed,
+        unfinished=tuple(unfinished),
+        why={"slices": list(errors.values())[-1]} if errors else {},
+        measured_rows=plan.measured,
+        contrast=plan.effort.contrast,
+        folds=(done, len(plan.folds.samples)),
+    )
+
+
+def _early(plan: Plan, base: Results) -> Results:
+    """What a first page shows: every learner, by its metric."""
+    why = base.why | dict.fromkeys(("complexity", "slices", "classes", "kinship"), LATER)
+    checks = Suspicions(why=dict.fromkeys(("leaks", "dependence", "shift", "importance"), LATER))
+    return with_metrics(replace(base, why=why, suspicions=checks), plan.effort.seed, plan.effort.metrics)
+
+
+def _with_figures(plan: Plan, results: Results) -> Results:
+    """The results with figures of the rows, and of predictions; they are made in any case, also after the deadline."""
+    effort, seed, clock = plan.effort, plan.effort.seed, plan.clock
+    with clock.stage("Figures of the rows"):
+        results, _ = with_row_figures(results, plan.measured, seed)
+    with clock.stage("Checks of the data"):
+        results = replace(results, suspicions=suspicions_of(plan.data, plan.setup.test, seed, effort.progress))
+    with clock.stage("Figures of predictions"):
+        return with_predictions(results, seed, effort.metrics, effort.more_classes)
 
 
 def _not_finished(what: str, clock: Clock) -> str:
@@ -292,10 +303,10 @@ def _with_copies(plan: Plan, base: Results) -> tuple[str, OutOfFold] | None:
     data, best = plan.data, base.most_accurate
     if not data.copies_together or data.duplicates < COPIES * data.codes.size or best is None:
         return None
-    learner, quiet = plan.learners[best], replace(plan.effort, progress=False)
-    folds = fold_setup(data, plan.effort, learner, groups=None)
-    predicted, _ = predictions_of(folds, {best: learner}, quiet, plan.clock, plan.isolate)
-    return (best, predicted[best]) if best in predicted else None
+    learner = plan.learners[best]
+    folds = plan.records(fold_setup(data, plan.effort, learner, groups=None), {best: learner}, progress=False)
+    predicted, _, _ = predictions_of(folds, plan.clock)
+    return (best, predicted[best]) if best in predicted and not folds.interrupted else None
 
 
 # Results after a round
@@ -360,9 +371,9 @@ def _more_iterations(plan: Plan, learner: Any, held: OutOfFold | None) -> Estima
         return None
     here = plan.folds.points(plan.folds.samples[0])
     folds = fold_setup(data, plan.effort, longer, data.per_row.groups, here)
-    one_worker = replace(plan.effort, executor=1, progress=False, rows=None, store=None)
+    alone = plan.records(folds, {"longer": longer}, executor=1, progress=False, store=None)
     try:
-        predicted, _ = predictions_of(folds, {"longer": longer}, one_worker, plan.clock)
+        predicted, _, _ = predictions_of(alone, plan.clock)
     except KeyboardInterrupt:  # what is done so far makes a report without it
         return None
     if not predicted:
@@ -381,8 +392,9 @@ def _named(plan: Plan, results: Results, preliminary: str = "", interrupted: boo
         min((len(one.labelings.labels) // 2 for one in results.learners.values()), default=0),
         plan.given,
         [*given, *(("X_test", "y_test") if data.test is not None else ())],
+        folds=results.folds[0],
         measured_rows=int(plan.measured.size),
-        tested_rows=int(plan.folds.test.size),
+        tested_rows=next((held.rows.size for held in results.predicted.values()), int(plan.folds.test.size)),
         interrupted=interrupted,
         preliminary=preliminary,
         seconds=plan.clock.passed,

@@ -90,7 +90,7 @@ def settings_of(
 ) -> dict[str, Any]:
     """The settings that a page shows, with the command or call that repeats it without a deadline.
 
-    `given` are arguments by name, such as groups.
+    `given` are arguments by name, such as groups; `more` has the number of folds, and settings that are only shown.
     """
     half = setup.train.size // 2
     size = effort.limited(half)
@@ -106,7 +106,7 @@ def settings_of(
         command = f"{effort.command} --budget none {options}"
     return {
         "budget": effort.seconds,
-        "fitted": ". ".join(_in_words(effort, setup, splits, size, half)),
+        "fitted": ". ".join(_in_words(effort, setup, splits, more["folds"], size, half)),
         "splits": splits,
         **effort.numbers,
         "size": "all" if size >= half else size,
@@ -121,9 +121,9 @@ def settings_of(
     }
 
 
-def _in_words(effort: Effort, setup: Setup, splits: int, size: int, half: int) -> Iterator[str]:
+def _in_words(effort: Effort, setup: Setup, splits: int, folds: int, size: int, half: int) -> Iterator[str]:
     limit = "" if effort.rows is None else f" on at most {effort.rows:,} rows"
-    yield f"{FOLDS} fits{limit} for cross-validated predictions"
+    yield f"{counted(folds, 'fit')}{limit} for cross-validated predictions"
     if splits:
         rows = "all" if size >= half else f"{size:,} of"
         yield (
@@ -157,9 +157,9 @@ class Clock:
         """Seconds since the beginning."""
         return time.monotonic() - self.begin
 
-    def limit(self) -> AbstractContextManager[None]:
-        """Fits inside end at the deadline; those that are done are kept."""
-        return work.deadline(self.end)
+    def limit(self, times: int = 1) -> AbstractContextManager[None]:
+        """Fits inside end at the deadline, or after so many times the budget; those that are done are kept."""
+        return work.deadline(self.end + (times - 1) * (self.seconds or 0))
 
     @contextmanager
     def stage(self, name: str, remark: str = "") -> Iterator[None]:
