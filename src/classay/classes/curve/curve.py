@@ -96,7 +96,7 @@ class Curve(Result, chart="curve:curve_chart"):
         >>> scores = rng.normal(size=(600, 60)) + 2.5 * np.eye(60)[np.arange(600) % 60]
         >>> u = accuracy_curve(scores, np.arange(600) % 60).u_distribution()
         >>> u.accuracy(1000), u.top(5, 1000)                    # in truth .243 and .458
-        (0.274 [0.229, 0.364], 0.492 [0.44, 0.588])
+        (0.274 [0.231, 0.364], 0.492 [0.443, 0.588])
         >>> u.largest(0.5)                                      # in truth 100 classes
         128 [93, 222]
 

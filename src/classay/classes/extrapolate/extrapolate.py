@@ -135,10 +135,10 @@ def extrapolate(
     >>> scores = rng.normal(size=(600, 60)) + 2.5 * np.eye(60)[np.arange(600) % 60]
     >>> curve = accuracy_curve(scores, np.arange(600) % 60)
     >>> extrapolate(curve, k=1000)                              # in truth .243
-    0.274 [0.229, 0.364]
+    0.274 [0.231, 0.364]
     >>> ahead = extrapolate(curve, k=[100, 1000])
     >>> ahead.estimates
-    (0.532 [0.491, 0.581], 0.274 [0.229, 0.364])
+    (0.532 [0.491, 0.581], 0.274 [0.231, 0.364])
 
     References
     ----------
