@@ -123,12 +123,16 @@ def test_one_learner_alone_has_its_figure_and_the_rows_of_its_fits():
     assert "metric='neg_log_loss'" in assay.report.settings["command"]
 
 
-def test_what_nobody_asked_for_is_only_a_contrast():
+def test_of_default_learners_only_the_recommended_one_has_notes_and_warnings():
     X, y = gaussians(200, apart=2)
     assay = characterize(None, X, y, splits=4, repeats=1, retrains=0, n_probes=50, executor=1)
     assert {"boosting", "forest", "logistic regression", *CONTRAST} <= set(assay.learners)
-    assert not {each.of for each in assay.findings if each.level != "fine"} & set(CONTRAST)
-    assert assay.report.verdict.learner not in CONTRAST
+    best = assay.report.verdict.learner
+    assert best not in CONTRAST
+    assert {each.of for each in assay.findings if each.level != "fine"} <= {best, "data"}
+    fine = {each.code: each for each in assay.findings if each.level == "fine"}
+    assert fine["L101"].of == best
+    assert fine["L101"].sentence.startswith(best)
 
 
 def test_rows_to_decide_by_the_usual_formula():

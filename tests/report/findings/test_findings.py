@@ -36,7 +36,6 @@ def test_as_accurate_and_less_stable(steady_and_fickle):
     finding = findings["L102", "fickle"]
     assert finding.level == "warning"
     assert finding.value.value == pytest.approx(0.82, abs=0.03)
-    assert "steady" in finding.sentence
     assert "steady" in finding.action
     assert ("L102", "steady") not in findings
 
@@ -54,7 +53,6 @@ def test_predictions_that_change_are_the_first_warning_on_a_learner(steady_and_f
     # Nothing beside it says that all is well.
     assert not {"L103", "L109", "L110"} & {each.code for each in assay.findings if each.level == "fine"}
     assert "fickle change (L116)" in {each.code: each.why for each in assay.report.unasked}["L109"]
-    assert "but see L116 first" not in " ".join(assay.report.verdict.sentences)  # steady is recommended
 
 
 def test_what_a_retraining_changes_is_told_from_another_half():
@@ -81,18 +79,6 @@ def test_almost_perfect_accuracy_is_a_note_though_no_column_is_a_leak():
     y = np.random.default_rng(0).random(len(X)) < 0.995  # always predicting the largest class is as accurate
     _, findings = found({"always": DummyClassifier()}, X, y, splits=4, repeats=1)
     assert findings["D209", "data"].level == "fine"
-
-
-def test_of_default_learners_only_the_recommended_one_has_notes_and_warnings():
-    rng = np.random.default_rng(0)
-    X, y = gaussians(300, apart=3)
-    y = np.where(rng.random(300) < 0.2, 1 - y, y)  # boosting memorises, and is beaten
-    assay, _ = found(None, X, y, splits=4, repeats=2)
-    best = assay.report.verdict.learner
-    assert {each.of for each in assay.findings if each.level != "fine"} <= {best, "data"}
-    fine = {each.code: each for each in assay.findings if each.level == "fine"}
-    assert fine["L101"].of == best
-    assert fine["L101"].sentence.startswith(best)
 
 
 def test_what_is_below_the_baseline_is_one_warning_and_less_accurate_is_not_called_less_stable():
@@ -128,12 +114,7 @@ def nothing_to_learn():
 
 def test_a_learner_that_learns_nothing(nothing_to_learn):
     _, findings = nothing_to_learn
-    assert (
-        findings["L101", "tree"].level
-        == findings["L109", "tree"].level
-        == findings["L105", "always"].level
-        == "warning"
-    )
+    assert {findings[each].level for each in (("L101", "tree"), ("L109", "tree"), ("L105", "always"))} == {"warning"}
     assert "always predicting class yes would reach" in findings["L101", "tree"].sentence
     assert "Of class no (0 of " in findings["L105", "always"].sentence
     assert not {("L109", "always"), ("L105", "tree")} & set(findings)

@@ -176,7 +176,7 @@ def _how_sure(choice: _Choice, results: Results) -> list[str]:
     better = "more accurate" if results.metric == ACCURACY else "better"
     if not choice.undecided:
         name, lead = min(choice.leads.items(), key=lambda item: item[1].value)
-        others = f"every other learner{_measured(results)}"
+        others = f"every other learner{' measured' if set(results.failed) - set(results.scored) else ''}"
         sure = f"It is shown to be {better} than {others} (than {quoted(name)} by {_lead(lead, results)})"
     else:
         rivals = {name: results.scored[name].estimate.value for name in choice.undecided}
@@ -191,12 +191,6 @@ def _how_sure(choice: _Choice, results: Results) -> list[str]:
     if choice.undecided:
         sentences.append(_rows_needed(choice, name, results))
     return sentences
-
-
-def _measured(results: Results) -> str:
-    """That some learners are not among those compared."""
-    lacking = [name for name in results.failed if name not in results.scored]
-    return " measured" if lacking else ""
 
 
 def _rows_needed(choice: _Choice, rival: str, results: Results) -> str:
@@ -251,13 +245,9 @@ def _flipped(lead: Estimate) -> Estimate:
     return Estimate(-lead.value, -lead.high, -lead.low, lead.level, lead.kind)
 
 
-def _is_share(metric: str) -> bool:
-    return term_of(metric).form == "share"
-
-
 def _lead(lead: Estimate, results: Results, signed: bool = False) -> str:
     plus = "+" if signed and lead.value >= 0 else ""
-    if _is_share(results.metric):
+    if term_of(results.metric).form == "share":
         unit = "points" if results.metric == ACCURACY else f"points of {term_of(results.metric).label}"
         return plus + points(lead).replace("points (", f"{unit}, ").rstrip(")")
     return f"{plus}{lead.value:.3f}, {lead.low:.3f} to {lead.high:.3f}".replace("-", "−")

@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from ... import seeds
 from ...arrays import Floats, Ints, Mask
 from ...data.model.error_slices import Slices
+from ...expect import counted
 from ...learner.records.base import OutOfFold
 from ...learner.scores.comparison import EVENTS, nearly_constant
 from ...regions.outcome import BinaryOutcome, GroupedOutcome
@@ -79,8 +80,6 @@ def _concentrated(slices: dict[str, _LearnerSlice], held_out: dict[str, OutOfFol
     name = best_of({name: held_out[name] for name in slices})
     first, held = slices[name], held_out[name]
     here = first.slice
-    scores = _certain(held) or f"Its own scores predict {share(first.excess.rate)} there"
-    more = f" It has {first.others} more slice{'s' if first.others > 1 else ''}." if first.others else ""
     return say(
         outcome,
         name,
@@ -91,8 +90,8 @@ def _concentrated(slices: dict[str, _LearnerSlice], held_out: dict[str, OutOfFol
         fits=fits_of(held),
         rest=here.rest_rate,
         elsewhere=f"compared with {share(here.rest_rate)} elsewhere" if here.rest_rate else "and none elsewhere",
-        scores=scores,
-        more=more,
+        scores=_certain(held) or f"Its own scores predict {share(first.excess.rate)} there",
+        more=f" It has {counted(first.others, 'more slice')}." if first.others else "",
     )
 
 

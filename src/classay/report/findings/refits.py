@@ -224,10 +224,8 @@ def changed_predictions(results: Results, judge: Judge) -> Outcome:
         if much or changed.low > SOME:
             mostly, alone = by.known and by.value >= changed.value / 2, f"{100 * by.value:.0f}" if by.known else "0"
             seed = f", {alone} of them by the seed alone" if alone != "0" else ""
-            by_seed, by_sample = ("much_by_seed", "much_by_sample") if much else ("some_by_seed", "some_by_sample")
-            findings.append(
-                say(by_seed if mostly else by_sample, name, changed, how=how, rows=of_100_rows(changed), seed=seed)
-            )
+            causes = ("much_by_sample", "much_by_seed") if much else ("some_by_sample", "some_by_seed")
+            findings.append(say(causes[mostly], name, changed, how=how, rows=of_100_rows(changed), seed=seed))
         elif changed.high > MUCH:
             undecided.append(name)
     most = max(undecided or known, key=lambda name: known[name][0].high)
