@@ -30,9 +30,9 @@ def share(value: float) -> str:
 
 
 def of_100_rows(estimate: Estimate) -> str:
-    """A share of rows in whole numbers, such as 40 of 100 rows (36 to 45)."""
-    value, low, high = (f"{100 * each:.0f}" for each in (estimate.value, estimate.low, estimate.high))
-    return f"{value} of 100 rows ({low} to {high})"
+    """A share of rows in whole numbers, such as 40 of 100 rows (36 to 45); the interval is not made narrower."""
+    low, high = math.floor(round(100 * estimate.low, 6)), math.ceil(round(100 * estimate.high, 6))
+    return f"{100 * estimate.value:.0f} of 100 rows ({low} to {high})"
 
 
 def counted_rows(number: int, verb: bool = False) -> str:
