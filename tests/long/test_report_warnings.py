@@ -100,6 +100,7 @@ def bad_slice(seed):
 PLANTED = [
     (steady_and_fickle, "L102", "fickle"),
     (steady_and_fickle, "L103", "fickle"),
+    (steady_and_fickle, "L116", "fickle"),
     (memorised, "L104", "tree"),
     (nothing_to_learn, "L101", "tree"),
     (nothing_to_learn, "L101", "always"),

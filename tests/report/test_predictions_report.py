@@ -51,7 +51,7 @@ def test_findings_say_what_was_planted(report):
     by_code = {(each.code, each.of): each for each in report.findings}
     assert by_code["L101", NASTY].level in ("note", "warning")
     assert ("L101", "plain") not in by_code
-    assert by_code["L111", NASTY].level == "note"
+    assert by_code["L111", NASTY].level == "warning"
     assert "length" in by_code["S301", "plain"].sentence
     assert by_code["L115", NASTY].level == "warning"
     assert by_code["L106", "plain"].level == "note"

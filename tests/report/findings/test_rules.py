@@ -32,7 +32,7 @@ def page():
 def test_rules_are_in_the_order_of_their_numbers():
     assert [rule.code for rule in RULES.values()] == list(RULES)
     assert list(RULES) == sorted(RULES, key=lambda code: code[1:])
-    assert len({rule.title for rule in RULES.values()}) == len(RULES) == 28
+    assert len({rule.title for rule in RULES.values()}) == len(RULES) == 30
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
@@ -108,6 +108,6 @@ def test_without_learners_every_rule_on_them_says_what_it_lacks():
 
 
 def test_the_level_of_a_warning_is_shared_by_all_comparisons():
-    # Two warnings per learner, two per ordered pair, two for the data, one per network.
-    assert Judge.of_report(3, 1).comparisons == 6 + 12 + 2 + 1
-    assert Judge.of_report(3, 1).level == pytest.approx(1 - 0.03 / 21)
+    # Four warnings per learner, two per ordered pair, two for the data, one per network.
+    assert Judge.of_report(3, 1).comparisons == 12 + 12 + 2 + 1
+    assert Judge.of_report(3, 1).level == pytest.approx(1 - 0.03 / 27)

@@ -21,7 +21,6 @@ from suspect_worlds import (
 )
 
 from classay.report.findings.fits import twice
-from classay.report.findings.scores import best_threshold
 
 pytestmark = pytest.mark.slow
 QUICK = {"splits": 6, "repeats": 1, "n_probes": 20}
@@ -84,12 +83,6 @@ def test_a_test_part_of_other_rows_names_the_column():
     assert findings["D207", "data"].level == "fine"
 
 
-def test_nothing_to_say_about_a_clean_table():
-    assay, findings = pages(plain(0), {"logistic": LogisticRegression()})
-    assert {findings[code, "data"].level for code in ("D205", "D206", "D207", "D208")} == {"fine"}
-    assert not assay.parts.suspicions.rows_belong_together
-
-
 def test_times_leave_it_unasked():
     made = plain(0)
     assay, _ = found({"bayes": GaussianNB()}, made["X"], made["y"], **QUICK, time=np.arange(len(made["y"])))
@@ -105,8 +98,8 @@ def test_probabilities_that_are_too_high():
     X = pd.DataFrame({f"x{place}": x + 0.01 * rng.normal(size=1500) for place in range(5)})
     _, findings = found({"bayes": GaussianNB(), "logistic": LogisticRegression()}, X, y, **QUICK)
     finding = findings["L111", "bayes"]
-    assert finding.level == "note"
-    assert finding.value.low > 0.03
+    assert finding.level == "warning"
+    assert finding.value.low > 0.1
     assert "too sure" in finding.sentence
     assert "logistic" not in finding.sentence
     assert "CalibratedClassifierCV" in finding.action
@@ -119,6 +112,7 @@ def test_weights_that_raise_a_class():
     finding = findings["L111", "weighted"]
     assert finding.level == "note"
     assert "class weights" in finding.action
+    assert ("L112", "weighted") not in findings  # its threshold is good enough
 
 
 def test_probabilities_that_are_right():
@@ -136,17 +130,10 @@ def test_another_threshold():
     assert "false alarms" in finding.sentence
 
 
-def test_the_threshold_is_good_enough_or_not_asked():
+def test_nothing_to_say_about_a_clean_table_and_its_threshold():
     assay, findings = pages(plain(0), {"logistic": LogisticRegression()})
+    assert {findings[code, "data"].level for code in ("D205", "D206", "D207", "D208")} == {"fine"}
     assert "third" in unasked(assay)["L112"]
-    made = rare(1)
-    _, findings = found({"weighted": LogisticRegression(class_weight="balanced")}, made["X"], made["y"], **QUICK)
-    assert ("L112", "weighted") not in findings
-
-
-def test_best_threshold_takes_ties_as_one():
-    p = np.array([0.9, 0.5, 0.5, 0.5, 0.1])
-    assert best_threshold(p, np.array([True, True, False, True, False])) == pytest.approx(0.5)
 
 
 def test_more_rows():

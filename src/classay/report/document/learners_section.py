@@ -52,6 +52,7 @@ def learners_section(results: Results) -> Section:
     if not results.names:
         absent = "no learner was measured" if results.fitted else "no learner and no predictions were given"
         return Section("learners", title, "", absent=absent)
+    leak, tied = results.suspicions.leak, results.suspicions.rows_belong_together
     known = any(one.retraining is not None for one in results.learners.values())
     retrained = ("retrain_change", "retrain_by_seed") if known else ("sample_change",)
     refits = ("refit_spread", *retrained, "seconds_per_fit") if results.fitted or results.learners else ()
@@ -64,7 +65,9 @@ def learners_section(results: Results) -> Section:
     note = " ".join([*filter(None, notes), "Small numbers: 95 % interval."])
     shown = shown or ["refit_accuracy"]
     overview = sheet_of("overview", title, (*shown, *given, *refits), results, note)
-    return Section("learners", title, "", _curves(results), (overview,))
+    wrong = [code for code, so in (("D205", leak), ("D206", tied)) if so]
+    lead = f"These figures promise too much ({joined(wrong)})." if wrong else ""
+    return Section("learners", title, lead, _curves(results), (overview,), folded=bool(wrong))
 
 
 def _predictions_in_words(results: Results, metrics: list[str]) -> str:
@@ -95,7 +98,7 @@ def _curves(results: Results) -> tuple[Picture, ...]:
     two = results.rows.classes.size == 2
     positive = quoted(results.rows.classes[results.rows.rarer])
     what = f"class {positive}" if two else "the predicted class"
-    band = "Bands: nine of ten refits." if results.learners or results.fitted else ""
+    band = "Bands: nine of ten refits on fewer rows than the line, which may lie outside." if results.learners else ""
     drawn = [
         (
             "calibration",

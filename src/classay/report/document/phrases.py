@@ -29,6 +29,12 @@ def share(value: float) -> str:
     return f"{_number(value)} %"
 
 
+def of_100_rows(estimate: Estimate) -> str:
+    """A share of rows in whole numbers, such as 40 of 100 rows (36 to 45); the interval is not made narrower."""
+    low, high = math.floor(round(100 * estimate.low, 6)), math.ceil(round(100 * estimate.high, 6))
+    return f"{100 * estimate.value:.0f} of 100 rows ({low} to {high})"
+
+
 def counted_rows(number: int, verb: bool = False) -> str:
     """Such as 1,200 rows or 1 row; with the verb: 1,200 rows are, 1 row is."""
     if number == 1:

@@ -225,17 +225,14 @@ def _ranking(name: str, against: ComplexityAgainst) -> str:
     first, last = (float(rate) for rate in against.curve["error_rate"].iloc[[0, -1]])
     text = (
         f"{sentence_name(name)} errs in {share(first)} of the easiest rows by complexity, which is known before any "
-        f"training, and in {share(last)} of the hardest. A wrong row has a higher complexity than a right one with "
-        f"probability {against.auc.value:.2f} ({against.auc.low:.2f} to {against.auc.high:.2f})."
+        f"training, and in {share(last)} of the hardest."
     )
     if not against.auc_confidence.known:
         return text
     gap = against.difference
     better = "better" if gap.high < 0 else "worse" if gap.low > 0 else "about as well"
-    confidence = f"{against.auc_confidence.value:.2f}"
-    return (
-        f"{text} Its own confidence, which does not know the label as complexity does, ranks {better} ({confidence})."
-    )
+    rank = f"ranks them {better} (AUC {against.auc_confidence.value:.2f})"
+    return f"{text} Its own confidence, which does not know the label as complexity does, {rank}."
 
 
 def _errors_picture(name: str, against: ComplexityAgainst) -> Picture:

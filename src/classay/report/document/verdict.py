@@ -19,8 +19,15 @@ from .rows_section import measure_in_words, most_accurate, sentence_name, unlike
 from .slices_section import concentrated
 
 LEVEL = 0.95
-SPOIL = ("D205", "D206")
-"""Warnings that make the figures of every learner too good."""
+SPOIL = ("D205", "D206", "D207", "D208")
+"""Warnings that make the figures of every learner wrong; most of them too good."""
+DOUBTS = {
+    "D205": "a column may give the label away",
+    "D209": "accuracy is almost perfect, as where columns give the label away",
+    "D206": "rows may belong together",
+    "D208": "the test part may be unlike the training part",
+}
+"""The same where it is in doubt: a note, or not decided."""
 A_FEW = 0.01
 """Up to this share of rows, suspected labels can be looked at one by one."""
 HOPELESS = 50
@@ -37,12 +44,16 @@ def verdict_of(results: Results, findings: Sequence[Finding]) -> Recommendation:
     if not scored:
         return Recommendation(("No learner can be recommended: there are no cross-validated predictions.",), None, "")
     choice = _choice(results, scored)
-    spoiled = [each for each in findings if each.level == "warning" and each.code in SPOIL]
-    if spoiled:
-        sentences = [_not_yet(spoiled[0]), _which(choice, results, findings), *_how_sure(choice, results)]
-        return Recommendation(tuple(sentences), _table(results), choice.learner)
-    sentences = [_which(choice, results, findings), *_how_sure(choice, results), *_next(choice, results, findings)]
+    safe = [] if _useless(results, findings) else _safe(findings)
+    sentences = [*safe, _which(choice, results, findings, bool(safe)), *_how_sure(choice, results)]
+    spoiled = any(each.code in SPOIL and each.level == "warning" for each in findings)
+    sentences += [] if spoiled else _next(choice, results, findings)
     return Recommendation(tuple(sentences), _table(results), choice.learner)
+
+
+def recommended(results: Results) -> str:
+    """The learner that comes first, before any finding; "" if none has a metric."""
+    return _choice(results, list(results.scored.values())).learner if results.scored else ""
 
 
 @dataclass(frozen=True)
@@ -74,11 +85,10 @@ def _choice(results: Results, scored: list[Scored]) -> _Choice:
     # The one-standard-error rule: of those that are as good as the best one, the one that changes least.
     near = [each for each in asked if each is best or _within_one_error(best.ahead_of(each))] or [best]
     own = min(near, key=lambda each: (changes.get(each.learner, 1.0), -each.estimate.value))
+    others = [known[name].low for name in changes if name in known and name != own.learner]
     level = 1 - (1 - LEVEL) / max(len(scored) - 1, 1)
     leads = {each.learner: own.ahead_of(each, level) for each in scored if each is not own}
-    steadiest = (
-        len(changes) > 1 and max(changes.values()) < math.inf and changes.get(own.learner) == min(changes.values())
-    )
+    steadiest = len(others) == len(changes) - 1 and changes.get(own.learner, 1.0) < min(others, default=0.0)
     return _Choice(own.learner, best, own, leads, steadiest)
 
 
@@ -114,21 +124,43 @@ def _of_refits(results: Results) -> list[str]:
     return sentences
 
 
-def _not_yet(spoiled: Finding) -> str:
-    """That no learner can be recommended while the figures of all are too good."""
-    why = f"{_small(spoiled.title.split(': ')[-1])} ({spoiled.code})"
-    return f"Choose no learner yet: {why}, so that the figures on this page promise too much. By them alone:"
+def _safe(findings: Sequence[Finding]) -> list[str]:
+    """That no learner can be recommended while the figures of all are wrong, or may be."""
+    for found in (each for each in findings if each.level == "warning" and each.code in SPOIL):
+        why = f"{_small(found.title.split(': ')[-1])} ({found.code})"
+        return [f"Choose no learner yet: {why}, so that the figures on this page promise too much."]
+    open_ = [each for each in findings if each.code in DOUBTS and each.level in ("note", "unknown")]
+    for doubt in sorted(open_, key=lambda each: list(DOUBTS).index(each.code)):
+        return [f"See to {doubt.code} before you choose: {DOUBTS[doubt.code]}, and figures would promise too much."]
+    return []
 
 
-def _which(choice: _Choice, results: Results, findings: Sequence[Finding]) -> str:
-    useless = {each.of for each in findings if (each.code, each.level) == ("L101", "warning")}
-    if useless.issuperset(results.scored):
+def _which(choice: _Choice, results: Results, findings: Sequence[Finding], unsafe: bool) -> str:
+    if _useless(results, findings):
         return "Use none of them as it is: none is shown to be better than always predicting the largest class."
+    name, against = quoted(choice.learner), _against(choice, findings)
+    first = f", but see {against.code} first: {_small(against.title)}" if against is not None else ""
     if len(results.scored) == 1:
         figure = _in_words(choice.own.estimate, results.metric)
         fits = f" (fits on {choice.own.rows:,} rows)" if choice.own.rows else ""
-        return f"{quoted(choice.learner)} reaches {figure}{fits}."
-    return f"Use {quoted(choice.learner)}."
+        return f"{name} reaches {figure}{fits}{first}."
+    if unsafe:
+        return f"By them alone, the first is {name}{first}."
+    if first:
+        comes = "comes first" if choice.best is not choice.own else "is the most accurate"
+        comes = comes if results.metric == ACCURACY else f"comes first by {term_of(results.metric).label}"
+        return f"{name} {comes}{first}."
+    return f"Use {name}."
+
+
+def _useless(results: Results, findings: Sequence[Finding]) -> bool:
+    """Whether no learner is better than the largest class."""
+    return {each.of for each in findings if (each.code, each.level) == ("L101", "warning")} >= set(results.scored)
+
+
+def _against(choice: _Choice, findings: Sequence[Finding]) -> Finding | None:
+    """The first warning against the learner that comes first."""
+    return next((each for each in findings if each.level == "warning" and each.of == choice.learner), None)
 
 
 def _how_sure(choice: _Choice, results: Results) -> list[str]:
@@ -144,7 +176,7 @@ def _how_sure(choice: _Choice, results: Results) -> list[str]:
     better = "more accurate" if results.metric == ACCURACY else "better"
     if not choice.undecided:
         name, lead = min(choice.leads.items(), key=lambda item: item[1].value)
-        others = f"every other learner{_measured(results)}"
+        others = f"every other learner{' measured' if set(results.failed) - set(results.scored) else ''}"
         sure = f"It is shown to be {better} than {others} (than {quoted(name)} by {_lead(lead, results)})"
     else:
         rivals = {name: results.scored[name].estimate.value for name in choice.undecided}
@@ -159,12 +191,6 @@ def _how_sure(choice: _Choice, results: Results) -> list[str]:
     if choice.undecided:
         sentences.append(_rows_needed(choice, name, results))
     return sentences
-
-
-def _measured(results: Results) -> str:
-    """That some learners are not among those compared."""
-    lacking = [name for name in results.failed if name not in results.scored]
-    return " measured" if lacking else ""
 
 
 def _rows_needed(choice: _Choice, rival: str, results: Results) -> str:
@@ -182,9 +208,9 @@ def _rows_needed(choice: _Choice, rival: str, results: Results) -> str:
 
 def _next(choice: _Choice, results: Results, findings: Sequence[Finding]) -> list[str]:
     """The first thing to do."""
-    warnings = [each for each in findings if each.level == "warning" and each.of not in results.contrast]
+    warnings = [each for each in findings if each.level == "warning"]
     concerned = [each for each in warnings if each.of not in results.names or each.of == choice.learner]
-    if concerned:
+    if concerned and concerned[0] is not _against(choice, findings):
         more = f", the first of {counted(len(concerned), 'warning')}" if len(concerned) > 1 else ""
         return [f"First see to {concerned[0].code}{more}: {_small(concerned[0].title)}."]
     suspects = next((each for each in findings if each.code == "D202" and each.level == "note"), None)
@@ -219,13 +245,9 @@ def _flipped(lead: Estimate) -> Estimate:
     return Estimate(-lead.value, -lead.high, -lead.low, lead.level, lead.kind)
 
 
-def _is_share(metric: str) -> bool:
-    return term_of(metric).form == "share"
-
-
 def _lead(lead: Estimate, results: Results, signed: bool = False) -> str:
     plus = "+" if signed and lead.value >= 0 else ""
-    if _is_share(results.metric):
+    if term_of(results.metric).form == "share":
         unit = "points" if results.metric == ACCURACY else f"points of {term_of(results.metric).label}"
         return plus + points(lead).replace("points (", f"{unit}, ").rstrip(")")
     return f"{plus}{lead.value:.3f}, {lead.low:.3f} to {lead.high:.3f}".replace("-", "−")

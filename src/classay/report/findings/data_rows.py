@@ -1,53 +1,50 @@
 """Rules on rows and labels, and on what makes every figure wrong.
 
 D201 (the geometric baseline), D202 (wrong labels), D203 and D204 (equal rows); D205 (leaks), D206 (tied rows), D207 and
-D208 (the test part).
+D208 (the test part), D209 (almost perfect accuracy).
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import Floats
-from ...auc import auc
 from ...data.checks.part_shift import Shift
 from ...data.checks.row_dependence import COLUMN, ORDER, Tie
 from ...data.checks.verdicts import NOTHING, UNDECIDED
 from ...intervals import Estimate, exact
-from ...learner.records.base import OutOfFold
-from ...learner.scores.comparison import EVENTS, difference_over_rows, nearly_constant, ranks_by_row
-from ..document.phrases import distance_in_words, joined, points, quoted, share, signed
+from ...learner.scores.comparison import (
+    ACCURACY,
+    RANKING,
+    accuracy_over_rows,
+    difference_over_rows,
+    nearly_constant,
+)
+from ..document.phrases import distance_in_words, joined, points, quoted, share
 from ..results import Results
-from .rules import EVERYONE, Judge, Outcome, Said, complexity, every_learner, fits_of, full_fits, full_folds, rule, say
+from .rules import (
+    EVERYONE,
+    OPEN,
+    Judge,
+    Outcome,
+    Said,
+    complexity,
+    every_learner,
+    fits_of,
+    full_fits,
+    full_folds,
+    rule,
+    say,
+)
 
+NEIGHBOURS = "nearest neighbours"
+"""The default learner that wins where rows have twins."""
 LEVEL = 0.95
 """Confidence level at which a learner is ahead; that of being below is the page's."""
 
 
-@dataclass(frozen=True)
-class _Lead:
-    """By how much a learner is ahead of the baseline, at 95 % and at the level of the page, in accuracy or AUC."""
-
-    learner: str
-    held: OutOfFold
-    own: float
-    baseline: float
-    lead: Estimate
-    at_page_level: Estimate
-    ranked: bool
-
-    @property
-    def in_words(self) -> str:
-        """What both reach."""
-        if self.ranked:
-            return f"AUC {self.own:.3f} compared with {self.baseline:.3f}"
-        return f"{share(self.own)} correct compared with {share(self.baseline)}"
-
-
-@rule("D201", complexity)
+@rule("D201", complexity, alone=True)
 def geometric_baseline(results: Results, judge: Judge) -> Outcome:
     """Is a learner better than the geometric baseline, which takes the nearest class?"""
     assert results.complexity is not None
@@ -55,61 +52,32 @@ def geometric_baseline(results: Results, judge: Judge) -> Outcome:
         return "the baseline uses all rows, learners only those before"
     if why := full_fits(results):
         return why
-    held = full_folds(results)
-    leads = [lead for name, each in held.items() if (lead := _lead(name, each, results, judge)) is not None]
-    if not leads:
-        return "predictions are nearly constant, and there are no scores to compare"
-    nearest = f"aking the nearest class by {distance_in_words(results.complexity)}"
-    common = {"nearest": f"t{nearest}", "baseline": results.complexity.baseline_accuracy}
-    clearly = [each for each in leads if each.at_page_level.high < 0]
-    below = [each for each in leads if each.lead.high < 0 and each not in clearly]
-    doubtful = [each for each in leads if each.lead.low <= 0 <= each.lead.high]
-    findings = []
-    if clearly or below:
-        findings.append(_below("clearly_below" if clearly else "below", clearly or below, common))
-    if doubtful:
-        everyone = EVERYONE if len(held) > 1 else doubtful[0].learner
-        of = everyone if len(doubtful) == len(held) else "data"
-        findings.append(_doubtful(of, doubtful, {**common, "nearest_rule": nearest}))
-    least = min(leads, key=lambda each: each.lead.value)
-    parts = {"learners": every_learner(held, results), "name": least.learner, "both": least.in_words}
-    return findings or say("fine", EVERYONE, least.lead, **parts, **common)
-
-
-def _lead(name: str, held: OutOfFold, results: Results, judge: Judge) -> _Lead | None:
-    """The lead in accuracy; in AUC where predictions are nearly constant; None if neither can be said."""
-    assert results.complexity is not None
-    places = np.searchsorted(results.measured, held.rows)
-    ranked = nearly_constant(held.labels)
-    own: Floats | None = held.correct
-    baseline = (results.complexity.predicted[places] == held.classes[held.truth]).astype(float)
-    if ranked:
-        positive = held.truth == 1
-        if held.classes.size != 2 or min(positive.sum(), (~positive).sum()) < EVENTS:
-            return None
-        own = ranks_by_row(held)
-        likely = np.exp(-results.complexity.values[places])
-        baseline = auc(np.where(positive, likely, 1 - likely), positive).by_row
-    if own is None or np.isnan(baseline).any():
-        return None
-    groups = held.groups
-    lead, wider = (difference_over_rows(own, baseline, level, groups) for level in (LEVEL, judge.level))
-    return _Lead(name, held, float(own.mean()), float(baseline.mean()), lead, wider, ranked)
-
-
-def _below(outcome: str, leads: list[_Lead], common: dict[str, object]) -> Said:
-    first = min(leads, key=lambda each: each.lead.value)
-    others = [f"{quoted(each.learner)} ({each.in_words})" for each in leads if each is not first]
-    too = f" Also below that: {joined(others)}." if others else ""
-    return say(outcome, first.learner, first.lead, both=first.in_words, fits=fits_of(first.held), too=too, **common)
-
-
-def _doubtful(of: str, leads: list[_Lead], common: dict[str, object]) -> Said:
-    names = joined([f"{quoted(each.learner)} ({signed(each.lead)})" for each in leads])
-    names += " is" if len(leads) == 1 else " are"
-    unit = "points of AUC" if any(each.ranked for each in leads) else "points"
-    fits = fits_of(leads[0].held).replace(" (", "; ").rstrip(")")
-    return say("doubtful", of, leads[0].lead, names=names, unit=unit, fits=fits, **common)
+    held = {name: each for name, each in full_folds(results).items() if name in results.checks}
+    versus = {name: results.checks[name].versus for name, each in held.items() if not nearly_constant(each.labels)}
+    if not versus:
+        return "predictions are nearly constant, so that accuracy shows little"
+    leads = {name: each.difference["accuracy"] for name, each in versus.items()}
+    own = {name: share(each.model["accuracy"].value) for name, each in versus.items()}
+    base = {name: share(each.baseline["accuracy"].value) for name, each in versus.items()}
+    # The exact test: an interval from few rows cannot be widened by normal quantiles.
+    clearly = [name for name, lead in leads.items() if lead.value < 0 and versus[name].p_value < 1 - judge.level]
+    below = clearly or [name for name, lead in leads.items() if lead.high < 0]
+    if not below and any(lead.low <= 0 for lead in leads.values()):
+        return f"{OPEN}: see the table of the nearest class"
+    least = min(leads, key=lambda name: leads[name].value)
+    others = [f"{quoted(name)} ({own[name]} compared with {base[name]})" for name in below if name != least]
+    return say(
+        "clearly_below" if clearly else "below" if below else "fine",
+        least if below else EVERYONE,
+        leads[least],
+        nearest=f"taking the nearest class by {distance_in_words(results.complexity)}",
+        own=own[least],
+        baseline=base[least],
+        fits=fits_of(held[least]),
+        too=f" Also below that: {joined(others)}." if others else "",
+        learners=every_learner(versus, results),
+        name=least,
+    )
 
 
 LEAST_SHARE = 0.01
@@ -240,9 +208,27 @@ def tied_rows(results: Results, judge: Judge) -> Outcome:
     if measured.found:
         return _tied(measured.found, results)
     answer = f"{measured}{' Groups that were given are kept together.' * ('groups' in results.data.per_row.given)}"
+    wins = _neighbours_lead(results)
+    if wins is not None and wins.low > WINS:
+        unit = "points" if results.metric == ACCURACY else "points of AUC"
+        lead = points(wins).replace("points", unit)
+        return say("neighbours", "data", wins, answer=answer, candidates=len(measured.tried), lead=lead)
     outcome = "unknown" if measured.verdict == UNDECIDED else "fine"
     fall = measured.largest("fall") or exact(0, "count")
     return say(outcome, "data", fall, answer=answer, candidates=len(measured.tried))
+
+
+WINS = 0.03
+"""By so much more, nearest neighbours win only where rows have twins, or classes are made of small clusters."""
+
+
+def _neighbours_lead(results: Results) -> Estimate | None:
+    """The smallest lead of nearest neighbours, where they are there for contrast, over the other learners."""
+    own = results.scored.get(NEIGHBOURS) if NEIGHBOURS in results.contrast else None
+    others = [each for name, each in results.scored.items() if name != NEIGHBOURS]
+    if own is None or not others or results.metric not in (ACCURACY, RANKING):
+        return None
+    return min((own.ahead_of(each, 1 - (1 - LEVEL) / len(others)) for each in others), key=lambda lead: lead.low)
 
 
 def _tied(ties: tuple[Tie, ...], results: Results) -> Said:
@@ -286,6 +272,24 @@ def shifted_test(results: Results, judge: Judge) -> Outcome:
     auc = f"{measured.auc.value:.2f} ({measured.auc.low:.2f} to {measured.auc.high:.2f}; 0.5: not at all)"
     outcome = "unlike" if measured.unlike else "fine" if measured.alike else "unknown"
     return say(outcome, "data", measured.auc, auc=auc, columns=_columns_that_differ(measured), visible=measured.visible)
+
+
+PERFECT, MOST_OF_IT, ENOUGH = 0.99, 0.9, 100
+"""From this accuracy on, and this share of what is above the largest class; fewest rows."""
+
+
+@rule("D209", full_fits, alone=True)
+def almost_perfect(results: Results, judge: Judge) -> Outcome:
+    """Is accuracy almost perfect, as where columns give the label away?"""
+    if results.suspicions.leak or results.suspicions.rows_belong_together:
+        return "it is known why figures promise too much (D205, D206)"
+    accuracy = {name: accuracy_over_rows(held) for name, held in full_folds(results).items()}
+    best = max(accuracy, key=lambda name: accuracy[name].value)
+    most, rows = accuracy[best], len(results.rows)
+    largest = float(np.bincount(results.rows.codes).max() / rows)
+    skilled = most.low - largest > MOST_OF_IT * (1 - largest)
+    outcome = "perfect" if most.low > PERFECT and skilled and rows >= ENOUGH else "fine"
+    return say(outcome, "data", most, name=best, largest=largest)
 
 
 def _columns_that_differ(measured: Shift) -> str:

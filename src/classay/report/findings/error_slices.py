@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from ... import seeds
 from ...arrays import Floats, Ints, Mask
 from ...data.model.error_slices import Slices
+from ...expect import counted
 from ...learner.records.base import OutOfFold
 from ...learner.scores.comparison import EVENTS, nearly_constant
 from ...regions.outcome import BinaryOutcome, GroupedOutcome
@@ -39,7 +40,7 @@ class _LearnerSlice(NamedTuple):
         return self.excess.rate < (self.slice.rate.value + self.slice.rest_rate) / 2
 
 
-@rule("S301", full_fits, basis="folds")
+@rule("S301", full_fits, basis="folds", alone=True)
 def error_slices(results: Results, judge: Judge) -> Outcome:
     """Is there a slice of the rows in which errors concentrate, and do the learner's own scores reflect it?"""
     held_out = full_folds(results)
@@ -47,7 +48,7 @@ def error_slices(results: Results, judge: Judge) -> Outcome:
     if not searched:
         return results.why.get("slices", "no slices were searched")
     unpredicted: dict[str, _LearnerSlice] = {}
-    predicted: dict[str, _LearnerSlice] = {}
+    certain: dict[str, _LearnerSlice] = {}
     for name, slices in searched.items():
         held, most = held_out[name], judge.slice_p(len(slices.tested))
         errors = excess_errors(slices, held, ~held.right, held.groups)
@@ -56,14 +57,17 @@ def error_slices(results: Results, judge: Judge) -> Outcome:
         clear = [each for each in large if each.excess.p_value <= most and each.mostly_unpredicted]
         if clear:
             unpredicted[name] = max(clear, key=lambda each: each.excess.least)
-        elif large and not nearly_constant(held.labels):
-            predicted[name] = max(large, key=lambda each: each.slice.rate.low - each.slice.rest_rate)
+        elif large and not nearly_constant(held.labels) and _certain(held):
+            certain[name] = max(large, key=lambda each: each.slice.rate.low - each.slice.rest_rate)
     # At most one warning and one note, for the most accurate learner concerned; the section has the others.
-    findings = [
-        _concentrated(slices, held_out, results, shown)
-        for slices, shown in ((unpredicted, False), (predicted, True))
-        if slices
-    ]
+    both = (unpredicted, "unpredicted"), (certain, "certain")
+    findings = [_concentrated(slices, held_out, outcome) for slices, outcome in both if slices]
+    confirmed = {name: len(slices.slices) for name, slices in searched.items() if slices.slices}
+    if confirmed and not findings:
+        first = searched[next(iter(confirmed))]
+        named = joined([f"{quoted(name)} ({count})" for name, count in confirmed.items()])
+        parts = {"condition": first.slices[0].condition, "named": named, "overall": first.error_rate.value}
+        return say("predicted", EVERYONE, first.slices[0].rate, rest=first.slices[0].rest_rate, **parts)
     tested = sum(len(slices.tested) for slices in searched.values())
     overall = max((slices.error_rate for slices in searched.values()), key=lambda rate: rate.value)
     visible = max(slices.visible for slices in searched.values())
@@ -71,21 +75,13 @@ def error_slices(results: Results, judge: Judge) -> Outcome:
     return findings or say(outcome, EVERYONE, overall, tested=tested, overall=overall.value, visible=visible)
 
 
-def _concentrated(
-    slices: dict[str, _LearnerSlice], held_out: dict[str, OutOfFold], results: Results, shown: bool
-) -> Said:
-    """The slice of the most accurate learner; `shown` is whether its scores show it, as far as they can."""
+def _concentrated(slices: dict[str, _LearnerSlice], held_out: dict[str, OutOfFold], outcome: str) -> Said:
+    """The slice of the most accurate learner."""
     name = best_of({name: held_out[name] for name in slices})
     first, held = slices[name], held_out[name]
-    here, certain = first.slice, _certain(held)
-    scores = certain or f"Its own scores predict {share(first.excess.rate)} there"
-    if shown and not certain:
-        scores += ", which these rows do not contradict" if first.mostly_unpredicted else ", most of the difference"
-    more = f" It has {first.others} more slice{'s' if first.others > 1 else ''}." if first.others else ""
-    others = [quoted(other) for other in slices if other != name]
-    too = f" Errors of {joined(others)} also concentrate: see the section on slices." if others else ""
+    here = first.slice
     return say(
-        "unpredicted" if not shown else "certain" if certain else "predicted",
+        outcome,
         name,
         here.rate,
         condition=here.condition,
@@ -94,8 +90,8 @@ def _concentrated(
         fits=fits_of(held),
         rest=here.rest_rate,
         elsewhere=f"compared with {share(here.rest_rate)} elsewhere" if here.rest_rate else "and none elsewhere",
-        scores=scores,
-        more=more + too,
+        scores=_certain(held) or f"Its own scores predict {share(first.excess.rate)} there",
+        more=f" It has {counted(first.others, 'more slice')}." if first.others else "",
     )
 
 

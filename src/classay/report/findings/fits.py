@@ -12,7 +12,8 @@ from ...notes import Note
 from ..document.figures import predicted_share
 from ..document.phrases import joined, one_line, percent, quoted
 from ..results import LearnerResults, Results, best_of
-from .rules import EVERYONE, Judge, Outcome, Said, full_fits, full_folds, refits, rule, say
+from .refits import SOME, change_of
+from .rules import EVERYONE, OPEN, Judge, Outcome, Said, full_fits, full_folds, refits, rule, say
 
 NEARLY_ALL = 0.99
 """Up to this share of items with a prediction, missing ones are a warning."""
@@ -54,7 +55,7 @@ def _no_results(name: str, results: Results) -> Said:
     return say("all", name, unknown, error=one_line(results.failed[name]), others=others, action=action)
 
 
-@rule("L107")
+@rule("L107", alone=True)
 def fit_warnings(results: Results, judge: Judge) -> Outcome:
     """Did fits issue warnings?"""
     return [
@@ -78,7 +79,7 @@ def _warned(name: str, note: Note, learner: LearnerResults) -> Said:
     )
 
 
-@rule("L110", refits, basis="refits")
+@rule("L110", refits, basis="refits", alone=True)
 def disagreement_regions(results: Results, judge: Judge) -> Outcome:
     """Is there a region in which refits disagree more often than elsewhere?"""
     searched = {name: learner.regions for name, learner in results.learners.items() if learner.regions is not None}
@@ -89,14 +90,14 @@ def disagreement_regions(results: Results, judge: Judge) -> Outcome:
         most = max(searched.values(), key=lambda each: each.disagreement.value)
         parts = {"name": most.learner, "on": most.on, "tested": len(most.tested), "least": most.min_size}
         return say("fine", EVERYONE, most.disagreement, **parts)
-    # Only the region with the largest excess of changed predictions is reported; the section has the others.
+    # Only the region with the largest excess of changed predictions; the section has the others.
     name, first = max(
         ((name, region) for name, regions in clear.items() for region in regions.regions),
         key=lambda pair: (pair[1].rate.value - pair[1].rest_rate, pair[0]),
     )
-    others = [quoted(other) for other in clear if other != name]
+    outcome = "region" if first.share <= 0.5 else "outside"
     return say(
-        "region" if first.share <= 0.5 else "outside",
+        outcome if change_of(results.learners[name])[0].low > SOME else "rare",
         name,
         first.rate,
         condition=first.condition,
@@ -104,7 +105,6 @@ def disagreement_regions(results: Results, judge: Judge) -> Outcome:
         outside=1 - first.share,
         rest=first.rest_rate,
         on=clear[name].on,
-        more=f" {joined(others)} also {'has' if len(others) == 1 else 'have'} such regions." if others else "",
     )
 
 
@@ -113,7 +113,7 @@ SLOW, FAST = 0.5, 1.0
 """Powers with which errors usually fall: between these."""
 
 
-@rule("L113", full_fits)
+@rule("L113", full_fits, alone=True)
 def more_rows(results: Results, judge: Judge) -> Outcome:
     """Would more rows help?"""
     full, test, settings = full_folds(results), results.suspicions.test_rows, results.settings
@@ -138,7 +138,7 @@ def more_rows(results: Results, judge: Judge) -> Outcome:
     if clearly.low > 0 and clearly.value >= MATTERS:
         least, most = sorted(100 * twice(clearly.value, held.fit_rows / small, power) for power in (SLOW, FAST))
         return say("more", best, clearly, least=least, most=most, **sizes)
-    return say("fine", best, usual, **sizes) if usual.high < MATTERS else []
+    return say("fine", best, usual, **sizes) if usual.high < MATTERS else OPEN
 
 
 def twice(gain: float, factor: float, power: float) -> float:
@@ -168,7 +168,7 @@ def unstable_importance(results: Results, judge: Judge) -> Outcome:
     if overlap.value >= STABLE:
         return say("same", name, overlap, named=joined([quoted(column) for column in leading["column"]]), **parts)
     if overlap.value >= (1 + measured.chance) / 2:
-        return []
+        return OPEN
     ranks = leading[["column", "best_rank", "worst_rank"]].to_numpy().tolist()
     named = joined([f"{quoted(column)} (rank {best} to {worst})" for column, best, worst in ranks])
     return say("changes", name, overlap, named=named, **parts)

@@ -1,4 +1,4 @@
-"""Rules on refits, which vary with training sample and seed: L102, L103, L104, L108, L109; and on runs: L115."""
+"""Rules on refits, which vary with training sample and seed: L102, L103, L104, L108, L109, L116; and runs: L115."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ import numpy as np
 from scipy import stats
 
 from ...intervals import Estimate, difference, exact, of_mean
-from ...learner.orientation.kinship import Kinship
 from ...learner.scores.comparison import nearly_constant
 from ..document.figures import accuracy_of, changed_by_randomness, changed_by_sample, gap
-from ..document.phrases import joined, percent, points, quoted, share
+from ..document.phrases import joined, of_100_rows, percent, points, quoted, share
 from ..results import LearnerResults, Results
 from .differences import accuracy_difference, not_less_accurate, stability_difference
-from .rules import EVERYONE, Judge, Outcome, Said, refits, rule, say, two_learners
+from .rules import EVERYONE, Judge, Outcome, Said, refits, refitted, rule, say, two_learners
 
 LEVEL = 0.95
 """Confidence level of the difference in accuracy; that of the difference in stability is the page's."""
@@ -34,20 +33,13 @@ class _Rival(NamedTuple):
 def less_stable(results: Results, judge: Judge) -> Outcome:
     """Is there another learner that is equally accurate and more stable?"""
     findings: list[Said] = []
-    beaten: dict[str, _Rival] = {}
-    for name, learner in results.learners.items():
+    for learner in results.learners.values():
         rivals = _rivals(learner, results, judge)
-        equal = [rival for rival in rivals if rival.lead.low <= 0]
-        if equal:
-            findings.append(_beaten("less_stable", learner, max(equal, key=lambda rival: rival.steadier)))
-        elif rivals:
-            beaten[name] = max(rivals, key=lambda rival: rival.steadier)
-    if beaten:
-        # One note for all that are less accurate and less stable: accuracy already shows that they are worse.
-        first = min(beaten, key=lambda name: results.learners[name].stability.stability.value)
-        rest = [f"{quoted(name)} (by {quoted(beaten[name].learner.name)})" for name in beaten if name != first]
-        too = f" So {'are' if len(rest) > 1 else 'is'} {joined(rest)}." if rest else ""
-        findings.append(_beaten("beaten", results.learners[first], beaten[first], too))
+        if rivals:
+            rival = max(rivals, key=lambda rival: rival.steadier)
+            parts = {"other": rival.learner.name, "its": rival.learner.stability.stability, "lead": rival.lead}
+            stable = learner.stability.stability
+            findings.append(say("less_stable", learner.name, stable, fits=refitted(results), **parts))
     least = min(results.learners.values(), key=lambda one: one.stability.stability.value)
     gaps = [
         stability_difference(other, learner, judge.level)
@@ -61,21 +53,17 @@ def less_stable(results: Results, judge: Judge) -> Outcome:
 
 
 def _rivals(learner: LearnerResults, results: Results, judge: Judge) -> list[_Rival]:
+    """More stable learners; where they are also more accurate, accuracy already shows that the learner is worse."""
     rivals = []
     for other in not_less_accurate(learner, results):
         lead = accuracy_difference(other, learner, LEVEL)
         steadier = stability_difference(other, learner, judge.level)
-        if steadier.low > (lead.high - lead.low) / 2:
+        if lead.low <= 0 and steadier.low > (lead.high - lead.low) / 2:
             rivals.append(_Rival(other, steadier.value, lead))
     return rivals
 
 
-def _beaten(outcome: str, learner: LearnerResults, rival: _Rival, too: str = "") -> Said:
-    its, other = rival.learner.stability.stability, rival.learner.name
-    return say(outcome, learner.name, learner.stability.stability, other=other, its=its, lead=rival.lead, too=too)
-
-
-@rule("L103", refits, basis="refits")
+@rule("L103", refits, basis="refits", alone=True)
 def training_randomness(results: Results, judge: Judge) -> Outcome:
     """Do the predictions of a learner depend on its seed more than on its training sample?"""
     random = [one for one in results.learners.values() if not one.orientation.deterministic]
@@ -89,11 +77,10 @@ def training_randomness(results: Results, judge: Judge) -> Outcome:
         oriented, accuracy, changed = learner.orientation, learner.stability.accuracy, changed_by_randomness(learner)
         # The two add up to the expressivity: an error in one is an error in the other.
         lead = difference(oriented.stochasticity, oriented.capacity, correlation=-1.0)
-        if judge.widened(lead).low > 0:
-            material = judge.widened(changed).low > (accuracy.high - accuracy.low) / 2
+        material = judge.widened(changed).low > (accuracy.high - accuracy.low) / 2
+        if material and judge.widened(lead).low > 0:
             parts = {"stochasticity": oriented.stochasticity, "capacity": oriented.capacity}
-            outcome = "much" if material else "little"
-            findings.append(say(outcome, learner.name, changed, sample=changed_by_sample(learner), **parts))
+            findings.append(say("much", learner.name, changed, sample=changed_by_sample(learner), **parts))
     most = max(known, key=lambda learner: changed_by_randomness(learner).value)
     sample = changed_by_sample(most)
     return findings or say("fine", EVERYONE, changed_by_randomness(most), name=most.name, sample=sample)
@@ -103,7 +90,7 @@ EXACTLY = 0.995
 """From this training accuracy on, a learner fits its rows exactly."""
 
 
-@rule("L104", refits, basis="refits")
+@rule("L104", two_learners, basis="refits")
 def memorisation(results: Results, judge: Judge) -> Outcome:
     """Does a learner fit its own rows more closely than it needs to?"""
     asked = [one for one in results.learners.values() if gap(one).known and not one.votes_for_itself]
@@ -118,12 +105,13 @@ def memorisation(results: Results, judge: Judge) -> Outcome:
             if _varies_less(learner, other, judge) and accuracy[other.name] >= accuracy[learner.name]
         ]
         if better:
-            findings.append(_needless(learner, max(better, key=lambda each: accuracy[each.name]), accuracy))
-        elif len(results.learners) == 1 and _clearly(learner, judge):
-            findings.append(say("alone", learner.name, gap(learner), gap=_gap_in_words(learner)))
+            other = max(better, key=lambda each: accuracy[each.name])
+            parts = {"its": gap(other), "sample": changed_by_sample(other), "accuracy": accuracy[other.name]}
+            words = _gap_in_words(learner, results)
+            parts |= {"other": other.name, "own": accuracy[learner.name], "gap": words}
+            findings.append(say("needless", learner.name, gap(learner), **parts))
     widest = max(asked, key=lambda one: gap(one).value)
-    outcome = "fine" if len(asked) > 1 else "fine_alone"
-    return findings or say(outcome, EVERYONE, gap(widest), name=widest.name, learners=len(asked))
+    return findings or say("fine", EVERYONE, gap(widest), name=widest.name, learners=len(asked))
 
 
 def _varies_less(learner: LearnerResults, other: LearnerResults, judge: Judge) -> bool:
@@ -133,32 +121,7 @@ def _varies_less(learner: LearnerResults, other: LearnerResults, judge: Judge) -
     return judge.widened(wider).low > 0 and judge.widened(closer).low > 0
 
 
-def _clearly(learner: LearnerResults, judge: Judge) -> bool:
-    """Whether a learner without a rival fits its own rows more closely than new ones, and is random."""
-    stochasticity = learner.orientation.stochasticity
-    return (
-        judge.widened(gap(learner)).low > 0
-        and stochasticity.known
-        and not learner.orientation.deterministic
-        and judge.widened(stochasticity).low > 0
-    )
-
-
-def _needless(learner: LearnerResults, other: LearnerResults, accuracy: dict[str, float]) -> Said:
-    return say(
-        "needless",
-        learner.name,
-        gap(learner),
-        gap=_gap_in_words(learner),
-        other=other.name,
-        its=gap(other),
-        sample=changed_by_sample(other),
-        accuracy=accuracy[other.name],
-        own=accuracy[learner.name],
-    )
-
-
-def _gap_in_words(learner: LearnerResults) -> str:
+def _gap_in_words(learner: LearnerResults, results: Results) -> str:
     trained, seed = learner.orientation.train_accuracy.value, changed_by_randomness(learner)
     exactly = trained >= EXACTLY
     closely = "fits its training rows exactly and" if exactly else f"predicts {share(trained)} of its training rows and"
@@ -167,10 +130,9 @@ def _gap_in_words(learner: LearnerResults) -> str:
         varied = f"A{sample} of its predictions."
     else:
         varied = f"Another seed changes {percent(seed)} of its predictions; a{sample}."
-    return (
-        f"It {closely} {'predicts ' if exactly else ''}{percent(learner.stability.accuracy)} of new rows, a gap of "
-        f"{points(gap(learner))}. {varied}"
-    )
+    rows = f"{percent(learner.stability.accuracy)} of new rows{refitted(results)}"
+    predicts = "predicts " if exactly else ""
+    return f"It {closely} {predicts}{rows}, a gap of {points(gap(learner))}. {varied}"
 
 
 def _kinship(results: Results) -> str:
@@ -186,45 +148,42 @@ def indistinguishable(results: Results, judge: Judge) -> Outcome:
     varied = [
         name in results.learners and not nearly_constant(results.learners[name].labelings.labels) for name in kin.names
     ]
-    return [
-        _alike(results, kin, a, b)
+    pairs = [
+        (a, b)
         for a in range(len(kin.names))
         for b in range(a)
         if distance[a, b] <= chance[a, b] and varied[a] and varied[b]
     ]
-
-
-def _alike(results: Results, kin: Kinship, a: int, b: int) -> Said:
-    distance, chance = float(kin.jensen_shannon[a, b]), float(kin.floor["jensen_shannon"][a, b])
-    first, other = kin.names[a], kin.names[b]
-    faster = min(first, other, key=lambda name: float(results.learners[name].labelings.seconds.mean()))
-    value = exact(distance, "of these refits")
-    return say("alike", first, value, other=other, distance=distance, chance=chance, faster=faster)
+    if not pairs:
+        return []
+    a, b = min(pairs, key=lambda pair: distance[pair])
+    seconds = [float(results.learners[kin.names[place]].labelings.seconds.mean()) for place in (a, b)]
+    slower, faster = (kin.names[place] for place in ((a, b) if seconds[0] >= seconds[1] else (b, a)))
+    too = f" {len(pairs) - 1} more pairs are as alike: see kinship." if len(pairs) > 1 else ""
+    parts = {"distance": float(distance[a, b]), "chance": float(chance[a, b]), "too": too}
+    return say("alike", slower, exact(distance[a, b], "of these refits"), faster=faster, **parts)
 
 
 HALFWAY = 0.5
 """The kappa halfway between chance and full agreement."""
 
 
-@rule("L109", refits, basis="refits")
+@rule("L109", refits, basis="refits", alone=True)
 def chance_agreement(results: Results, judge: Judge) -> Outcome:
     """Do refits of a learner agree more often than by chance?"""
     kappas = {name: kappa for name, one in results.learners.items() if (kappa := _agreement(one)) is not None}
     if not kappas:
         return "predictions are nearly constant, and there are no scores"
     unclear = {name: kappa for name, kappa in kappas.items() if kappa.known and kappa.low <= 0}
-    undecided = {name: kappa for name, kappa in unclear.items() if kappa.high >= HALFWAY}
     findings = []
     for name, kappa in unclear.items():
-        if name not in undecided:
+        if kappa.high < HALFWAY:
             steady = results.learners[name].stability
             outcome = "by_chance" if kappa is steady.kappa else "by_chance_of_scores"
             findings.append(say(outcome, name, kappa, stability=steady.stability))
-    if undecided:
-        widest = max(undecided, key=lambda name: undecided[name].high - undecided[name].low)
-        named = joined([f"{quoted(name)} {kappa:.2f}" for name, kappa in undecided.items()])
-        of = widest if len(undecided) == 1 else EVERYONE
-        findings.append(say("undecided", of, undecided[widest], named=named))
+    if unclear and not findings:
+        named = joined([f"{quoted(name)} {kappa:.2f}" for name, kappa in unclear.items()])
+        return f"too few refits to tell agreement from chance: kappa of {named}; use more splits"
     name, kappa = min(kappas.items(), key=lambda item: item[1].value if item[1].known else 1.0)
     steady = results.learners[name].stability
     what = "kappa" if kappa is steady.kappa else "rank correlation of scores"
@@ -245,6 +204,44 @@ def _agreement(learner: LearnerResults) -> Estimate | None:
         close = [float(stats.spearmanr(one, other).statistic) for one, other in pairs]
     known = [each for each in close if not math.isnan(each)]
     return of_mean(known, kind="rank correlation of scores, over splits") if len(known) > 1 else None
+
+
+MUCH, SOME = 0.1, 0.05
+"""Shares of predictions that a retraining changes: a warning and a note above these."""
+
+
+@rule("L116", refits, basis="refits", alone=True)
+def changed_predictions(results: Results, judge: Judge) -> Outcome:
+    """How many predictions change when a learner is retrained?"""
+    change = {name: change_of(one) for name, one in results.learners.items()}
+    known = {name: each for name, each in change.items() if each[0].known}
+    if not known:
+        return "one refit per learner shows no change"
+    findings, undecided = [], []
+    for name, (changed, by, how) in known.items():
+        # Few retrainings tell little: halves, which differ more, must show it at the level of the page.
+        much = min(changed.low, judge.widened(changed_by_sample(results.learners[name])).low) > MUCH
+        if much or changed.low > SOME:
+            mostly, alone = by.known and by.value >= changed.value / 2, f"{100 * by.value:.0f}" if by.known else "0"
+            seed = f", {alone} of them by the seed alone" if alone != "0" else ""
+            causes = ("much_by_sample", "much_by_seed") if much else ("some_by_sample", "some_by_seed")
+            findings.append(say(causes[mostly], name, changed, how=how, rows=of_100_rows(changed), seed=seed))
+        elif changed.high > MUCH:
+            undecided.append(name)
+    most = max(undecided or known, key=lambda name: known[name][0].high)
+    changed, _, how = known[most]
+    if undecided:
+        findings.append(say("unknown", most, changed, how=how, rows=of_100_rows(changed)))
+    return findings or say("fine", EVERYONE, changed, name=most, how=how, rows=of_100_rows(changed))
+
+
+def change_of(learner: LearnerResults) -> tuple[Estimate, Estimate, str]:
+    """The share of predictions that a retraining changes, that by its seed alone, and how it was retrained."""
+    made, halves = learner.retraining, changed_by_sample(learner)
+    # Halves differ more, so that they can show that little changes, where few retrainings cannot.
+    if made is None or (made.change.low <= SOME and halves.high <= MUCH < made.change.high):
+        return halves, changed_by_randomness(learner), "Fitting it on another half of the rows"
+    return made.change, made.by_seed, f"Retraining it with {made.replaced:.0%} of its rows replaced"
 
 
 OFTEN = 0.9

@@ -21,6 +21,8 @@ from ..results import Results
 
 EVERYONE = "all learners"
 """The subject of a finding that is not about a single learner."""
+OPEN = "it is neither shown nor excluded"
+"""Why there is nothing to say after a check that was made."""
 ERROR = 0.03
 """Probability of any wrong warning from the comparisons of a page (Bonferroni)."""
 SLICE_ERROR = 0.02
@@ -78,10 +80,10 @@ class Judge:
     def of_report(cls, learners: int, networks: int) -> Judge:
         """The judge for this number of learners and networks.
 
-        There are two possible warnings per learner (D201, L103), two per ordered pair (L102, L104), two for the data
-        (D202, C401), and one per network.
+        There are four possible warnings per learner (D201, L103, L111, L116), two per ordered pair (L102, L104), two
+        for the data (D202, C401), and one per network.
         """
-        return cls(2 * learners + 2 * learners * (learners - 1) + 2 + networks, learners)
+        return cls(4 * learners + 2 * learners * (learners - 1) + 2 + networks, learners)
 
     @property
     def level(self) -> float:
@@ -104,13 +106,15 @@ class Judge:
 class Rule:
     """A finding that a report can have: the stable code, the check itself, and what it needs.
 
-    `basis` is what it judges: refits, folds (cross-validated predictions), or nothing that is fitted.
+    `basis` is what it judges: refits, folds (cross-validated predictions), or nothing that is fitted. `alone` is
+    whether it judges each learner without the others; it then sees only those that were given or are recommended.
     """
 
     code: str
     check: Check
     needs: tuple[Need, ...] = ()
     basis: str = ""
+    alone: bool = False
 
     @property
     def title(self) -> str:
@@ -132,6 +136,8 @@ class Rule:
         if isinstance(outcome, str):
             return outcome
         said = [outcome] if isinstance(outcome, Said) else outcome
+        if self.alone and results.contrast and len(results.names) == 1:  # the one default learner that is recommended
+            said = [each._replace(of=results.names[0]) if each.of == EVERYONE else each for each in said]
         return [limited(self.worded(each), self.basis, results) for each in said]
 
     def worded(self, said: Said) -> Finding:
@@ -148,11 +154,11 @@ RULES: dict[str, Rule] = {}
 """Every finding that a report can have, by code, as the files of this folder declare them."""
 
 
-def rule(code: str, *needs: Need, basis: str = "") -> Callable[[Check], Check]:
+def rule(code: str, *needs: Need, basis: str = "", alone: bool = False) -> Callable[[Check], Check]:
     """Declare a function as the rule of a code; its words are in `findings.toml`."""
 
     def declare(check: Check) -> Check:
-        RULES[code] = Rule(code, check, needs, basis)
+        RULES[code] = Rule(code, check, needs, basis, alone)
         return check
 
     return declare
@@ -193,8 +199,17 @@ def fits_of(held: OutOfFold | None) -> str:
     return "" if held is None or not held.fit_rows else f" (fits on {held.fit_rows:,} rows)"
 
 
+def refitted(results: Results) -> str:
+    """The rows of refits on halves, in parentheses, so that their accuracy is not taken for the cross-validated one."""
+    size, half = results.settings.get("size", "all"), results.settings.get("half")
+    rows = size if isinstance(size, int) else half
+    return f" (refits on {rows:,} rows)" if isinstance(rows, int) else " (refits)"
+
+
 def every_learner(asked: Mapping[str, Any], results: Results) -> str:
     """The learners of a statement on all that could be asked."""
+    if len(asked) == 1:
+        return quoted(next(iter(asked)))
     return "Every learner" if len(asked) == len(results.predicted) else "Every learner with fits on all rows"
 
 

@@ -24,13 +24,13 @@ from ...learner.scores.comparison import (
 from ...splits import PerRow, fold_of_rows
 from ..document.phrases import joined, points, quoted
 from ..results import Results
-from .rules import EVERYONE, Judge, Outcome, Said, every_learner, fits_of, full_fits, full_folds, rule, say
+from .rules import EVERYONE, OPEN, Judge, Outcome, Said, every_learner, fits_of, full_fits, full_folds, rule, say
 
 LEVEL = 0.95
 """Confidence level of differences that are not shared by all warnings of a page."""
 
 
-@rule("L101", full_fits)
+@rule("L101", full_fits, alone=True)
 def largest_class(results: Results, judge: Judge) -> Outcome:
     """Is a learner better than always predicting the largest class?"""
     data, held = results.rows, full_folds(results)
@@ -88,7 +88,7 @@ class _Missed(NamedTuple):
         return self.auc is not None and self.auc.low > 0.5 and self.share < RARE and self.of_two
 
 
-@rule("L105", full_fits, basis="folds")
+@rule("L105", full_fits, basis="folds", alone=True)
 def missed_class(results: Results, judge: Judge) -> Outcome:
     """Is there a class that a learner hardly ever finds?"""
     judged = len(classes_with_rows(results.rows.codes))
@@ -137,8 +137,8 @@ def _hardly_found(name: str, held: OutOfFold, missed: list[_Missed], ranked: boo
     )
 
 
-MATTERS = 0.03
-"""Smallest difference of probabilities, and of balanced accuracy, that matters."""
+MATTERS, COSTLY = 0.03, 0.1
+"""Smallest difference of probabilities, and of balanced accuracy, that matters; and by which it is far too sure."""
 CHANCE = 0.01
 ENOUGH = 1000
 """Rows from which isotonic regression is better than a sigmoid."""
@@ -171,7 +171,7 @@ class _Gap:
         return self.gap.low > MATTERS or self.gap.high < -MATTERS
 
 
-@rule("L111", full_fits)
+@rule("L111", full_fits, alone=True)
 def calibration(results: Results, judge: Judge) -> Outcome:
     """Are the probabilities of a learner as high as its predictions are right?"""
     able = {
@@ -186,10 +186,12 @@ def calibration(results: Results, judge: Judge) -> Outcome:
     level = 1 - CHANCE / (len(able) * (results.rows.classes.size + 1))
     off = [gap for name, held in able.items() if (gap := _gap(name, held, results, level)).is_off]
     if off:
-        return _off(sorted(off, key=lambda each: -abs(each.gap.value)), able)
+        off = sorted(off, key=lambda each: -abs(each.gap.value))
+        first = _gap(off[0].learner, able[off[0].learner], results, judge.level)
+        return _off(off, able, costly=first.gap.low > COSTLY and first.of is None)
     usual = [_gap(name, held, results, LEVEL) for name, held in able.items()]
     if any(each.gap.low < -MATTERS or each.gap.high > MATTERS for each in usual):
-        return []
+        return OPEN
     worst = max(usual, key=lambda each: abs(each.gap.value))
     return say("fine", EVERYONE, worst.gap, name=worst.learner)
 
@@ -215,11 +217,11 @@ def _gap(name: str, held: OutOfFold, results: Results, level: float) -> _Gap:
     return clear[0] if clear else max(gaps, key=lambda each: max(each.gap.high, -each.gap.low))
 
 
-def _off(off: list[_Gap], held_out: dict[str, OutOfFold]) -> Said:
+def _off(off: list[_Gap], held_out: dict[str, OutOfFold], costly: bool) -> Said:
     first, held = off[0], held_out[off[0].learner]
     others = [f"{quoted(each.learner)} ({each.direction} by {points(each.size)})" for each in off[1:]]
     return say(
-        "sure" if first.of is None else "classes",
+        "classes" if first.of is not None else "far_too_sure" if costly else "sure",
         first.learner,
         first.gap,
         high="high" if first.gap.value > 0 else "low",
@@ -248,7 +250,7 @@ class _Threshold:
     better: tuple[float, float]
 
 
-@rule("L112")
+@rule("L112", alone=True)
 def threshold(results: Results, judge: Judge) -> Outcome:
     """Would another threshold cost less?"""
     data = results.rows
@@ -266,7 +268,7 @@ def threshold(results: Results, judge: Judge) -> Outcome:
     clear = [each for each in thresholds if each.gain.low > 0 and each.gain.value >= MATTERS]
     if not clear:
         return []
-    most, others = max(clear, key=lambda each: each.gain.value), len(clear) - 1
+    most = max(clear, key=lambda each: each.gain.value)
     return say(
         "better",
         most.learner,
@@ -278,9 +280,6 @@ def threshold(results: Results, judge: Judge) -> Outcome:
         more_found=most.better[0],
         more_alarms=most.better[1],
         ratio=counts.max() / counts.min(),
-        too=f" {others} other {'learner also gains' if others == 1 else 'learners also gain'} by this."
-        if others
-        else "",
     )
 
 
