@@ -34,8 +34,8 @@ from .differences import (
 from .exchange import LEAST_FITS, BoxFamily, p_changed, p_worse
 
 ALPHA = 0.05
-FOUND = 4.5
-"""Standard errors of a drop in one column that is found in 4 of 5 cases (by simulation)."""
+FOUND = 5.0
+"""Standard errors of a drop in one column that is found in about 4 of 5 cases (by simulation)."""
 MOST_SHARED = 0.5
 """A region of several columns with more of its items in regions of one column is not listed beside them."""
 FEW_FITS = (
@@ -119,8 +119,11 @@ class Comparison(Result, unit="share of items"):
     @property
     def worst_region(self) -> Estimate:
         """The difference in the region or slice that lost most; 0 if none is shown to be worse."""
-        worse = [region.rate for region in self.worse] + [part.difference for part in self._slices("worse")]
-        return min(worse, key=float, default=exact(0.0, "no region is shown to be worse", self.difference.level))
+        none = exact(0.0, "no region is shown to be worse", self.difference.level)
+        worse = [(part.difference, part.condition) for part in self._slices("worse")]
+        worse += [(region.rate, region.condition) for region in self.worse]
+        gap, where = min(worse, key=lambda part: part[0].value, default=(none, ""))
+        return replace(gap, kind=f"where {where}, {gap.kind}") if where else gap
 
     def _slices(self, verdict: str) -> list[SliceDifference]:
         return [part for part in self.slices if part.verdict == verdict]
@@ -401,7 +404,7 @@ def _regions(
         size, drop = _smallest_found(outcomes["worse"][0].values, search)
         notes.append(
             f"No region is shown to be worse. A drop of about {drop:.0%} in {size:,} items that one column sets apart "
-            "would have been found in 4 of 5 cases."
+            "would have been found in about 4 of 5 cases."
         )
     untested = math.isnan(churned.p_value)
     return regions, n_tested, [*notes, *(["Regions are about these fits; a refit may also change them."] * untested)]
