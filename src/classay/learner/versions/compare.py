@@ -35,7 +35,7 @@ from .exchange import LEAST_FITS, BoxFamily, p_changed, p_worse
 
 ALPHA = 0.05
 FOUND = 5.0
-"""Standard errors of a drop in one column that is found in about 4 of 5 cases (by simulation)."""
+"""Standard errors of a drop at one value of a column that is found in about 4 of 5 cases (by simulation)."""
 MOST_SHARED = 0.5
 """A region of several columns with more of its items in regions of one column is not listed beside them."""
 FEW_FITS = (
@@ -403,8 +403,8 @@ def _regions(
     if not regions.get("worse"):
         size, drop = _smallest_found(outcomes["worse"][0].values, search)
         notes.append(
-            f"No region is shown to be worse. A drop of about {drop:.0%} in {size:,} items that one column sets apart "
-            "would have been found in about 4 of 5 cases."
+            f"No region is shown to be worse. A drop of about {100 * drop:.0f} points in {size:,} items that share a "
+            "value would have been found in about 4 of 5 cases; in a range of numbers it must be larger."
         )
     untested = math.isnan(churned.p_value)
     return regions, n_tested, [*notes, *(["Regions are about these fits; a refit may also change them."] * untested)]
