@@ -101,6 +101,8 @@ def _as_measured(report: Report, file: Path, folder: Path) -> tuple[dict[str, An
     if words[:2] != ["classay", "report"] or "columns" in report.settings:
         return {}, {}
     told = load("report").make_context("report", words[2:], resilient_parsing=True).params
+    if not told.get("data"):  # of a version with other options
+        return {}, {}
     limit = told["most_rows"]
     told |= {"rows": int(limit) if limit.isdigit() else limit}
     for key in ("data", "test"):
