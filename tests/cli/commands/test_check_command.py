@@ -48,7 +48,7 @@ def assayed(monkeypatch):
     call = {}
 
     def characterize(learners, data, **options):
-        call.update(learners=learners, rows=len(data), name=data.name, **options)
+        call.update({"learners": learners, "rows": len(data), "name": data.name, **options})
         return SimpleNamespace(report=call.get("report") or report_on(*learners), parts=None)
 
     monkeypatch.setattr("classay.cli.commands.check.characterize", characterize)
@@ -120,6 +120,35 @@ def test_data_are_sought_beside_the_file(classay, written, assayed, tmp_path, mo
     assert classay("check", file)[0] == 0
     assert assayed["rows"] == 60
     assert len(assayed["learners"]) > 1
+
+
+def test_init_writes_what_to_measure_with_the_metric_of_the_report(classay, assayed, tmp_path, monkeypatch):
+    (tmp_path / "sub").mkdir()
+    rows = "\n".join(f"{i},{i % 7},{i % 2}" for i in range(60))
+    (tmp_path / "credit.csv").write_text(f"a,person,y\n{rows}")
+    figures = [Figure("learner", "bayes", name, Estimate(0.9, 0.85, 0.95)) for name in ("roc_auc", "accuracy")]
+    command = "classay report credit.csv --target=y --groups person -l 'bayes=GaussianNB' --metric roc_auc -o r.json"
+    settings = {"command": f"{command} --budget none --splits 5", "learners": {"bayes": "GaussianNB()"}}
+    first = report_on("bayes", figures=figures, findings=(), settings=settings)
+    save(first, tmp_path / "r.json")
+    monkeypatch.chdir(tmp_path / "sub")
+    code, _, err = classay("check", "../r.json", "--init")
+    assert code == 0, err
+    check = read_check_file("classay.toml")
+    assert (Path(check.data).resolve(), check.target) == ((tmp_path / "credit.csv").resolve(), "y")
+    assert check.columns == {"groups": "person"}
+    assert check.learners == {"bayes": "GaussianNB"}
+    assert [gate.text for gate in check.gates] == ["roc_auc >= 0.83"]
+    assert (check.settings["metric"], check.settings["splits"]) == (["roc_auc"], 5)
+    assert "(0.850 to 0.950)" in Path("classay.toml").read_text()
+    assayed["report"] = first
+    assert classay("check", "classay.toml", "--quiet")[0] == 0
+    assert assayed["metric"] == ["roc_auc"]
+    assert assayed["rows"] == 50_000
+    (tmp_path / "credit.csv").unlink()
+    _, _, err = classay("check", "../r.json", "--init", "--force")
+    assert "The data of this report were not found" in err
+    assert "says the same until that file changes" in Path("classay.toml").read_text()
 
 
 @pytest.mark.parametrize(("gate", "code"), [("stability >= 0", 1), ("data.suspects <= 20", 3)])

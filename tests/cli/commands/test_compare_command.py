@@ -33,7 +33,8 @@ ROLES = ["--truth", "label", "--item", "id", "--run", "seed"]
 
 def test_two_files_of_predictions(classay, shown, measured, folder):
     out = shown("compare", "old.csv", "new.csv", *ROLES)
-    for words in ("more changed than that", "age", "worse"):
+    assert out.startswith("new is worse: accuracy −")
+    for words in ("more changed than that", "It is worse where age"):
         assert words in out
     content = measured("compare", "old.csv", "new.csv", *ROLES, "--metric", "f1_macro")
     assert content["shown"]
@@ -48,7 +49,9 @@ def test_single_vectors_with_refits_apart(classay, shown, measured, refused, fol
     assert not measured("compare", "old.jsonl", "new.jsonl", *roles)["shown"]
     refused("--fail needs several fits", "compare", "old.jsonl", "new.jsonl", *roles, "--fail")
     assert classay("compare", "old.jsonl", "new.jsonl", *roles, "--refits", "old.csv", "--fail")[0] == 1
-    shown("compare", "old.jsonl", "new.csv", *roles, "--columns", "age")
+    out = shown("compare", "old.jsonl", "new.csv", *roles, "--columns", "age", "--slice", "age")
+    assert "Intervals hold for all 12 slices together." in " ".join(out.split())
+    assert "unknown" not in out
 
 
 def test_records_and_reports(classay, shown, refused, folder):
@@ -60,6 +63,7 @@ def test_records_and_reports(classay, shown, refused, folder):
     code, out, err = classay("compare", "old.json", "new.json", "--fail")
     assert code == 1, err
     assert "worse" in out
+    refused("--slice needs predictions", "compare", "old.json", "new.json", "--slice", "age")
     refused("a report and something else", "compare", "old.json", "new.csv", *ROLES)
 
 

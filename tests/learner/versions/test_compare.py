@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -55,6 +56,7 @@ def test_one_fit_each_shows_nothing_about_the_versions():
     assert "A refit of one version alone may differ as much" in str(result)
     kinds = result.to_frame().set_index("figure")["kind"]
     assert set(kinds.drop(["refit_churn", "beyond_refit"])) == {"over items; for these fits"}
+    assert not {"of these by a mere refit", "beyond a refit"} & set(result.summary())
     refits = record(np.tile(truth, (1, 5, 1)), truth)
     assert classay.compare(record([good], truth), record([bad], truth), refits=refits).regression_shown
     failing = np.where(rng.random((5, 1)) < 0.5, good, bad)
@@ -137,7 +139,8 @@ def test_a_changed_region_is_found_and_an_unchanged_version_is_not():
     assert result.beyond_shown
     assert result.regression_shown
     assert "age" in result.worse[0].condition
-    assert result.worse[0].rate.low > 0.3
+    assert result.worse[0].rate.high < -0.3
+    assert result.worst_region.value == result.worse[0].rate.value
     assert "age" in result.changed[0].condition
     assert not result.better
     assert "It is worse where age" in str(result)
@@ -145,7 +148,9 @@ def test_a_changed_region_is_found_and_an_unchanged_version_is_not():
     same = classay.compare(old, record(fits[None, 5:], truth), table)
     assert not same.beyond_shown
     assert not same.regression_shown
-    assert "no more than that is shown" in same.answer()
+    assert same.answer().startswith("new is not shown to be better or worse than old: accuracy ")
+    assert "no more than that is shown" in str(same)
+    assert "would have been found in about 4 of 5 cases" in same.notes[-1]
     assert classay.compare(old, record(fits[None, 5:], truth), table).to_dict() == same.to_dict()
 
 
@@ -209,3 +214,44 @@ def test_items_that_hardly_overlap_are_refused():
     one, other = (Labelings.from_frame(part, truth="y", item="id") for part in (frame, frame.assign(id=range(8, 18))))
     with pytest.raises(InputError, match="Only 2 items are in both"):
         matched(one, other)
+
+
+def one_slice_worse(seed):
+    """One fit each: 85 of 1,500 items go from .72 to .45 right, the others gain as much."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame({f"x{i}": rng.normal(size=1500) for i in range(4)} | {"area": rng.choice(list("nesw"), 1500)})
+    table["job"] = rng.permutation(np.repeat(list("abcdefghijklmno"), 100))
+    table.loc[table.job.eq("a") & (np.cumsum(table.job == "a") > 85), "job"] = "b"
+    inside = (table.job == "a").to_numpy()
+    old = rng.random(1500) < np.where(inside, 0.72, 0.8)
+    new = np.where(rng.random(1500) < 0.03, ~old, old)
+    new[rng.choice(np.flatnonzero(inside & old), 23, replace=False)] = False
+    new[rng.choice(np.flatnonzero(~inside & ~old), 29, replace=False)] = True
+    return *(record([np.where(right, 0, 1)], np.zeros(1500, int), classes=[0, 1]) for right in (old, new)), table
+
+
+@pytest.mark.slow
+def test_a_slice_that_pairs_of_columns_hid_is_found():
+    worlds = [classay.compare(*one_slice_worse(seed)) for seed in range(5)]
+    assert sum(bool(each.worse) and each.worse[0].condition == "job = a" for each in worlds) >= 4
+
+
+def test_slices_of_the_user():
+    old, new, table = one_slice_worse(0)
+    result = classay.compare(old, new, table, columns=["area"], slices=["job", "x0"])
+    parts = {part.condition: part for part in result.slices}
+    assert len(parts) == 15 + 12
+    assert [name for name, part in parts.items() if part.verdict == "worse"] == ["job = a"]
+    assert "It is worse where job = a (85 items, −" in str(result)
+    part = parts["job = a"]
+    rows = (table.job == "a").to_numpy()
+    right = [(one.labels[0, 0, rows] == one.truth[rows]).mean() for one in (old, new)]
+    assert (part.size, part.difference.value) == (85, pytest.approx(right[1] - right[0]))
+    assert part.difference.level == pytest.approx(1 - 0.05 / 27)
+    assert result.worst_region == replace(part.difference, kind="where job = a, over items; for these fits")
+    assert set(result.regions_frame()["what"]) == {"slice"}
+    assert not result.regression_shown  # one fit each
+    with pytest.raises(InputError, match="no column 'jbo'"):
+        classay.compare(old, new, table, slices="jbo")
+    with pytest.raises(InputError, match="there is no `table`"):
+        classay.compare(old, new, slices="job")

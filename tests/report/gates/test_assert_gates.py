@@ -6,6 +6,8 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import numpy as np
+import pandas as pd
 import pytest
 from gate_reports import small_report
 
@@ -27,12 +29,39 @@ def test_gates_as_an_assertion(tmp_path):
     report = report_of(tree=0.93)
     classay.assert_gates(report, "accuracy >= 0.9", "no warning")
     path = report.save(tmp_path / "report.json")
-    with pytest.raises(AssertionError, match=r"tree: accuracy >= 0\.95.*1 failed"):
+    with pytest.raises(AssertionError, match=r"1 failed\.\ntree: accuracy >= 0\.95"):
         classay.assert_gates(path, "accuracy >= 0.95")
     classay.assert_gates(report_of(champion=0.93, candidate=0.925), "candidate.accuracy >= champion.accuracy - 0.01")
     classay.assert_gates(report, against=path)
     with pytest.raises(AssertionError, match="beyond"):
         classay.assert_gates(report_of(tree=0.7), against=report, min_effect=0.01)
+
+
+def test_a_failure_has_at_most_five_lines():
+    report = replace(report_of(**{f"learner{place}": 0.5 for place in range(9)}), findings=small_report().findings)
+    with pytest.raises(AssertionError) as failed:
+        classay.assert_gates(report, "accuracy >= 0.9", "no warning")
+    lines = str(failed.value).splitlines()
+    assert lines[0] == "0 gates passed, 10 failed."
+    assert len(lines) == 5
+    assert lines[-1] == "and 7 more"
+    assert max(map(len, lines)) <= 200
+
+
+def test_a_gate_on_the_worst_region():
+    rng = np.random.default_rng(0)
+    truth, age = rng.integers(2, size=1200), rng.integers(18, 80, 1200)
+    frame = pd.DataFrame({"id": range(1200), "y": truth, "age": age})
+    old = np.where(rng.random(1200) < 0.05, 1 - truth, truth)
+    new = np.where((age >= 70) & (rng.random(1200) < 0.6), 1 - old, old)
+    versions = [frame.assign(version=name, pred=pred) for name, pred in (("champion", old), ("candidate", new))]
+    record = classay.Labelings.from_frame(pd.concat(versions), truth="y", item="id", variant="version")
+    both = classay.characterize(record)
+    classay.assert_gates(both, "candidate.worst_region >= -0.9", "champion.worst_region >= 0")
+    with pytest.raises(AssertionError, match=r"worst_region >= -0\.05: .*age ≥ 70"):
+        classay.assert_gates(both, "candidate.worst_region >= -0.05")
+    with pytest.raises(AssertionError, match="the predictions of both are needed"):
+        classay.assert_gates(report_of(champion=0.9, candidate=0.9), "candidate.worst_region >= -0.05")
 
 
 def test_mistakes():

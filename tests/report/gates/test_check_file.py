@@ -136,7 +136,7 @@ def test_a_first_file_has_gates_that_its_report_passes(tmp_path):
     report = small_report()
     report.save(tmp_path / "r.json")
     path = tmp_path / "classay.toml"
-    path.write_text(first_gates(report, "r.json"), encoding="utf-8")
+    path.write_text(first_gates(report, "r.json", {}, {}), encoding="utf-8")
     check = read_check_file(path)
     assert {gate.text for gate in check.gates} >= {"stability >= 0.88", "data.suspects <= 16", "no L101"}
     assert all(each.passed for each in check_gates(report, check.gates))

@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import math
 import os
+import shlex
 import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ...estimators.spec import learner_from_text
+from ...estimators.spec import CALLED, learner_from_text
 from ...expect import InputError
 from ...report.characterization import characterize
 from ...report.document import Report
 from ...report.document.glossary import term_of
 from ...report.document.phrases import printed
 from ...report.export.files import open_report, ready, write
-from ...report.findings.differences import paired_difference
-from ...report.gates.check_file import CheckFile, first_gates, read_check_file, refuse_unknown_subjects
-from ...report.gates.gates import Paired, Verdict, check_gates, summary
+from ...report.gates.check_file import (
+    MEASURING,
+    CheckFile,
+    first_gates,
+    is_named,
+    read_check_file,
+    refuse_unknown_subjects,
+)
+from ...report.gates.gates import Paired, Verdict, check_gates, difference_of, summary
 from ...report.gates.gates import junit as junit_xml
-from ...report.run.learners import default_learners
-from ...tables.read import read_table
+from ...report.run.learners import USUAL, default_learners
 from .. import options
 from ..inputs import Predictions
 from ..runner import Outcome, rows_table
@@ -78,9 +84,39 @@ def command(
 def _first_check_file(report: Path, target: Path, force: bool, output: options.Output) -> Outcome:
     path = ready(target, force, (".toml",))
     beside = os.path.relpath(report.expanduser().resolve(), path.resolve().parent)
-    write(path, first_gates(open_report(report), Path(beside).as_posix()))
+    document = open_report(report)
+    measured, texts = _as_measured(document, report, path.resolve().parent)
+    write(path, first_gates(document, Path(beside).as_posix(), measured, texts))
+    if not measured and "columns" not in document.settings:
+        output.say("The data of this report were not found, so the file checks the report itself: see its first lines.")
     output.say(f"Saved {path}. Check it: classay check {path}")
     return Outcome({"file": str(path), "gates": read_check_file(path).gates}, text=())
+
+
+def _as_measured(report: Report, file: Path, folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
+    """What `classay report` was told, as a check file says it, and the texts of learners; empty if it is not known."""
+    from ..app import load
+
+    words = shlex.split(str(report.settings.get("command", "")))
+    if words[:2] != ["classay", "report"] or "columns" in report.settings:
+        return {}, {}
+    told = load("report").make_context("report", words[2:], resilient_parsing=True).params
+    if not told.get("data"):  # of a version with other options
+        return {}, {}
+    limit = told["most_rows"]
+    told |= {"rows": int(limit) if limit.isdigit() else limit}
+    for key in ("data", "test"):
+        if told[key] is None or is_named(told[key]):
+            continue
+        places = [Path(told[key]).expanduser(), file.expanduser().resolve().parent / told[key]]
+        found = next((each.resolve() for each in places if each.is_file()), None)
+        if found is None:
+            return {}, {}
+        told[key] = Path(os.path.relpath(found, folder)).as_posix()
+    measured = {key: told[key] for key in MEASURING if key not in ("budget", "metric") and told.get(key)}
+    given = told["learner"] or USUAL
+    bare = [text[called.end() :] if (called := CALLED.match(text)) else text for text in given]
+    return {**measured, "seed": told["seed"]}, dict(zip(report.settings["learners"], bare))
 
 
 def _report(
@@ -100,8 +136,7 @@ def _report(
         return document, [], None
     learners = {name: learner_from_text(text, allow_import)[1] for name, text in check.learners.items()}
     learners = learners or default_learners(contrast=False)
-    table = read_table(str(check.data), check.target)
-    options.describe(table, quiet)
+    table = options.Rows(data=str(check.data), target=check.target, **check.columns).read(quiet)
     assay = characterize(
         learners,
         table,
@@ -110,7 +145,7 @@ def _report(
         progress=not quiet,
         **{"budget": None, **check.settings},
     )
-    return assay.report, list(learners), partial(paired_difference, assay.parts)
+    return assay.report, list(learners), partial(difference_of, assay.parts)
 
 
 def _on_predictions(check: CheckFile) -> tuple[Report, list[str], Paired]:
@@ -120,7 +155,7 @@ def _on_predictions(check: CheckFile) -> tuple[Report, list[str], Paired]:
         given[key] = [given[key]] if isinstance(given.get(key), str) else given.get(key)
     table = Predictions(**given).table(file, groups)
     assay = characterize(table, name=Path(file).name, command="")
-    return assay.report, [], partial(paired_difference, assay.parts)
+    return assay.report, [], partial(difference_of, assay.parts)
 
 
 def _text(verdicts: list[Verdict]) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""`classay compare`: what changed from one version to the next, from predictions, records or reports."""
+"""`classay compare`: whether the new version is better or worse, and where, from predictions, records or reports."""
 
 from __future__ import annotations
 
@@ -21,15 +21,18 @@ def command(
     metric: str = "accuracy",
     min_effect: float = 0.0,
     columns: str | None = None,
+    slices: list[str] | None = None,
     max_features: int = 3,
     fail: bool = False,
     level: float = 0.95,
     seed: int = 0,
     tracking_uri: str | None = None,
 ) -> Outcome:
-    """Compare two versions on the same items: accuracy, what changed beyond a mere refit, and where."""
+    """Compare two versions on the same items: better or worse, what changed beyond a mere refit, and where."""
     if is_report(old) != is_report(new):
         raise InputError(f"'{old}' and '{new}' are a report and something else; expected two reports, or none.")
+    if is_report(old) and slices:
+        raise InputError("--slice needs predictions or records; reports keep no items.")
     if is_report(old):
         return _compare_reports(old, new, tracking_uri, fail, min_effect)
     first, table = predictions.record(old, output.quiet)
@@ -38,7 +41,7 @@ def command(
     wanted = None if columns is None else [name.strip() for name in columns.split(",") if name.strip()]
     result = compare(
         first, second, table, refits=more, metric=metric, min_effect=min_effect, columns=wanted,
-        max_features=max_features, level=level, random_state=seed,
+        slices=slices or (), max_features=max_features, level=level, random_state=seed,
     )  # fmt: skip
     if fail and not result.refit_churn.known:
         raise InputError(
@@ -47,13 +50,15 @@ def command(
         )
     title = f"{result.old} → {result.new}, {result.n_items:,} items"
     figures = {"accuracy, old": result.old_accuracy, "accuracy, new": result.new_accuracy, **result.summary()}
-    if result.metric != "accuracy":
-        figures[f"{result.metric}, new − old"] = result.metric_difference
-    text = [result.answer(), estimates_table(title, figures)]
+    text = [*result.sentences(), estimates_table(title, figures)]
     regions = [(what, region) for name, what in REGIONS.items() for region in getattr(result, name)]
     if regions:
         kinds, where = zip(*regions)
-        text.append(region_table("Where", where, "difference", kinds))
+        text.append(region_table("Where", where, "new − old", kinds))
+    if result.slices:
+        headings = {"condition": "slice", "size": "items", "difference": "accuracy, new − old", "verdict": ""}
+        caption = f"Intervals hold for all {len(result.slices)} slices together."
+        text.append(rows_table("Slices", result.slices, headings, caption, len(result.slices)))
     return Outcome(
         {"shown": result.regression_shown, **result.to_dict()},
         data={"old": old, "new": new},

@@ -1,4 +1,4 @@
-"""`compare`: what changed from one version of a classifier to the next, and how much of it is beyond a mere refit."""
+"""`compare`: whether a new version of a classifier is better or worse, where, and what changed beyond a mere refit."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from ... import expect, seeds
-from ...arrays import AnyInts, Floats
-from ...intervals import Estimate
-from ...regions.columns import checked_table
-from ...regions.find import SearchOptions, find_regions, search_options
+from ...arrays import AnyInts, Floats, Mask
+from ...intervals import Estimate, exact
+from ...regions.columns import bin_column, checked_columns, checked_table
+from ...regions.find import FoundRegions, SearchOptions, find_regions, search_options
 from ...regions.region import Region, p_value_text
 from ...result import Result, figures_frame
 from ..records.labelings import Labelings
@@ -34,6 +34,10 @@ from .differences import (
 from .exchange import LEAST_FITS, BoxFamily, p_changed, p_worse
 
 ALPHA = 0.05
+FOUND = 5.0
+"""Standard errors of a drop at one value of a column that is found in about 4 of 5 cases (by simulation)."""
+MOST_SHARED = 0.5
+"""A region of several columns with more of its items in regions of one column is not listed beside them."""
 FEW_FITS = (
     f"Whether more changed than a refit changes needs at least {LEAST_FITS} fits of the old version; pass them as "
     "`refits`."
@@ -44,15 +48,27 @@ FIGURES = (
 
 
 @dataclass(frozen=True)
+class SliceDifference:
+    """The accuracy of new − that of old in a slice that the user named; intervals hold for all slices together."""
+
+    condition: str
+    size: int
+    difference: Estimate
+    verdict: str
+
+
+@dataclass(frozen=True)
 class Comparison(Result, unit="share of items"):
     """The result of `compare`: two versions on the same items.
 
-    `difference` is the accuracy of new minus that of old, paired by item; `metric_difference` the same for `metric`.
+    All differences are new − old; below 0 is worse. `difference` is that in accuracy, paired by item;
+    `metric_difference` that in `metric`, from which `answer()` says whether new is better or worse.
     `regressions` is the share of items that old gets right and new wrong, `gains` the other way round. `churn` is the
     share of items whose prediction changes; `refit_churn` what a mere refit of the same learner changes, unknown unless
     a version has two fits; `beyond_refit` is churn − refit_churn, and `p_beyond` the p-value that it is not above 0.
-    `worse`, `better` and `changed` are regions in which regressions, gains, and changes beyond a refit gather. `items`
-    has a row per item: share of fits of each version that are right, and how often their predictions differ.
+    `worse`, `better` and `changed` are regions in which regressions, gains, and changes beyond a refit gather; `slices`
+    those that were asked for. `items` has a row per item: share of fits of each version that are right, and how often
+    their predictions differ.
     """
 
     old: str
@@ -74,6 +90,7 @@ class Comparison(Result, unit="share of items"):
     worse: tuple[Region, ...]
     better: tuple[Region, ...]
     changed: tuple[Region, ...]
+    slices: tuple[SliceDifference, ...]
     n_tested: int
     min_effect: float
     notes: tuple[str, ...]
@@ -86,24 +103,43 @@ class Comparison(Result, unit="share of items"):
 
     @property
     def regression_shown(self) -> bool:
-        """Whether new is shown to be worse by more than `min_effect`: in all items, or in a region.
+        """Whether new is shown to be worse by more than `min_effect`: in all items, in a region, or in a slice.
 
         False if each version has one fit, and for regions if there are too few fits to test them: a refit of the same
         version may be worse by as much.
         """
         in_region = bool(self.worse) and not math.isnan(self.p_beyond)
-        return self.refit_churn.known and (self.difference.high < -self.min_effect or in_region)
+        return self.refit_churn.known and (self.verdict == "worse" or in_region or bool(self._slices("worse")))
+
+    @property
+    def verdict(self) -> str:
+        """In all items, by `metric`: worse (by more than `min_effect`), better, or nothing if neither is shown."""
+        return _verdict(self.metric_difference, self.min_effect)
+
+    @property
+    def worst_region(self) -> Estimate:
+        """The difference in the region or slice that lost most; 0 if none is shown to be worse."""
+        none = exact(0.0, "no region is shown to be worse", self.difference.level)
+        worse = [(part.difference, part.condition) for part in self._slices("worse")]
+        worse += [(region.rate, region.condition) for region in self.worse]
+        gap, where = min(worse, key=lambda part: part[0].value, default=(none, ""))
+        return replace(gap, kind=f"where {where}, {gap.kind}") if where else gap
+
+    def _slices(self, verdict: str) -> list[SliceDifference]:
+        return [part for part in self.slices if part.verdict == verdict]
 
     def summary(self) -> dict[str, Estimate]:
-        """What changed from one version to the next, and the part that a mere refit changes."""
-        return {
+        """The difference, what changed from one version to the next, and the part that a mere refit changes."""
+        figures = {
+            "accuracy, new − old": self.difference,
+            f"{self.metric}, new − old": self.metric_difference,
+            "turn wrong": self.regressions,
+            "turn right": self.gains,
             "predictions that change": self.churn,
             "of these by a mere refit": self.refit_churn,
             "beyond a refit": self.beyond_refit,
-            "turn wrong": self.regressions,
-            "turn right": self.gains,
-            "accuracy, new − old": self.difference,
         }
+        return {name: figure for name, figure in figures.items() if figure.known}
 
     def to_frame(self) -> pd.DataFrame:
         """One row per figure: learner, on, figure, value, low, high, level, kind."""
@@ -113,7 +149,7 @@ class Comparison(Result, unit="share of items"):
         return figures_frame(f"{self.old} → {self.new}", "items", figures)
 
     def regions_frame(self) -> pd.DataFrame:
-        """One row per region: what gathers there (worse, better, changed), its condition, size and difference."""
+        """A row per region or slice: what is there (worse, better, changed, or slice), its condition and difference."""
         rows = [
             {"what": what, "condition": each.condition, "size": each.size, "share": each.share,
              "difference": each.rate.value, "low": each.rate.low, "high": each.rate.high,
@@ -121,42 +157,64 @@ class Comparison(Result, unit="share of items"):
             for what in ("worse", "better", "changed")
             for each in getattr(self, what)
         ]  # fmt: skip
+        for part in self.slices:
+            gap, about = part.difference, {"what": "slice", "condition": part.condition, "size": part.size}
+            rows.append({**about, "share": part.size / self.n_items, "difference": gap.value, "low": gap.low,
+                         "high": gap.high})  # fmt: skip
         columns = ["what", "condition", "size", "share", "difference", "low", "high", "elsewhere", "q_value"]
         return pd.DataFrame(rows, columns=columns)
 
     def __str__(self) -> str:
-        return " ".join([self.answer(), *self._sentences(), *self.notes])
+        return " ".join([*self.sentences(), *self.notes])
 
     def answer(self) -> str:
-        """Whether the next retraining will change predictions: the first sentence."""
+        """Whether new is better or worse: the first sentence."""
+        gap = self.metric_difference
+        figure = f"{self.metric} {gap.value:+.3f} ({gap.low:+.3f} to {gap.high:+.3f})".replace("-", "−")
+        if self.metric == "accuracy":
+            figure = f"accuracy {_points(gap)}, from {self.old_accuracy.value:.1%} to {self.new_accuracy.value:.1%}"
+        beyond = f" by more than {self.min_effect:g}" if self.verdict == "worse" and self.min_effect else ""
+        verdict = self.verdict or f"not shown to be better or worse than {self.old}"
+        if self.refit_churn.known:
+            return f"{self.new} is {verdict}{beyond}: {figure} ({self.n_items:,} items, paired)."
+        return (
+            f"These two fits: {self.new} is {verdict}{beyond}: {figure}. A refit of one version alone may differ as "
+            "much, so nothing is shown about the versions: pass several fits of each, or `refits` of the old one."
+        )
+
+    def sentences(self) -> list[str]:
+        """Whether new is better or worse, what changed beyond a refit, and where."""
+        sentences = [self.answer(), self._changes()]
+        for name, regions in (("worse", self.worse), ("better", self.better), ("changed", self.changed)):
+            parts = {each.condition: (each.size, each.rate) for each in regions}
+            parts |= {each.condition: (each.size, each.difference) for each in self._slices(name)}
+            word = {"worse": "It is worse", "better": "It is better", "changed": "More than a refit changes"}[name]
+            if parts:
+                listed = [f"{where} ({size:,} items, {_points(gap)})" for where, (size, gap) in parts.items()]
+                first = "; ".join(listed[:3]) + (f"; {len(listed) - 3} more" if len(listed) > 3 else "")
+                sentences.append(f"{word} where {first}.")
+        return sentences
+
+    def _changes(self) -> str:
+        turned = f"{self.regressions.value:.1%} turn wrong, {self.gains.value:.1%} turn right"
+        changed = f"{self.churn.value:.1%} of the predictions change ({turned})"
         if not self.refit_churn.known:
-            return (
-                f"These two fits, {self.old} and {self.new}, differ in {self.churn:.1%} of their predictions. A refit "
-                "of one version alone may differ as much, so nothing is shown about the versions: pass several fits "
-                "of each, or `refits` of the old one."
-            )
-        changed = f"{self.new} changes {self.churn:.1%} of the predictions of {self.old}"
-        base = f"a mere refit or rerun of the same version changes {self.refit_churn:.1%}"
+            return f"{changed}."
+        base = f"a mere refit or rerun of the same version changes {self.refit_churn.value:.1%}"
         if math.isnan(self.p_beyond):
-            return f"{changed}; {base}. Too few fits to test whether more changed: at least {LEAST_FITS} are needed."
+            return f"{changed}; {base}. {FEW_FITS}"
         verdict = "more changed than that" if self.beyond_shown else "no more than that is shown"
         return f"{changed}; {base}, so {verdict} (p {p_value_text(self.p_beyond)})."
 
-    def _sentences(self) -> list[str]:
-        whose = "" if self.refit_churn.known else " of these two fits"
-        sentences = [
-            f"Accuracy{whose} goes from {self.old_accuracy.value:.3g} to {self.new_accuracy.value:.3g}: a difference "
-            f"of {self.difference:+.3g}, paired over {self.n_items:,} items; {self.regressions.value:.1%} of the items "
-            f"turn wrong and {self.gains.value:.1%} turn right."
-        ]
-        if self.metric != "accuracy":
-            sentences.append(f"The difference in {self.metric} is {self.metric_difference:+.3g}.")
-        for name, regions in (("worse", self.worse), ("better", self.better), ("changed", self.changed)):
-            if regions:
-                first = "; ".join(f"{each.condition} ({each.size} items, {each.rate:+.2g})" for each in regions[:3])
-                word = {"worse": "It is worse", "better": "It is better", "changed": "More than a refit changes"}[name]
-                sentences.append(f"{word} where {first}.")
-        return sentences
+
+def _verdict(gap: Estimate, least: float) -> str:
+    return "worse" if gap.high < -least else "better" if gap.low > 0 else ""
+
+
+def _points(gap: Estimate) -> str:
+    """A difference of shares in percentage points, with its interval."""
+    value, low, high = (f"{100 * end:+.1f}".replace("-", "−") for end in (gap.value, gap.low, gap.high))
+    return f"{value} points ({low} to {high})"
 
 
 def compare(
@@ -168,6 +226,7 @@ def compare(
     metric: str = "accuracy",
     min_effect: float = 0.0,
     columns: Iterable[str] | None = None,
+    slices: str | Iterable[str] = (),
     max_features: int = 3,
     min_size: int | None = None,
     q: float = 0.05,
@@ -192,8 +251,10 @@ def compare(
     5, or 1 against 19): under the hypothesis that only the seed or sample changed, each way is equally likely. With
     fewer fits it is Student's t for one more fit, and with fewer than 3 it is unknown. With a `table` it is that of the
     largest change in all items and in every range or category of a column. Regions are searched on half of the items
-    and tested on the other half; those of `worse` and `better` must exceed `min_effect`. If a version has several fits,
-    regions are given only where exchanging fits between the versions does not explain them, at 5 %.
+    and tested on the other half, those of one column with half of `q` and those of several with the other half; those
+    of `worse` and `better` must exceed `min_effect`. If a version has several fits, regions are given only where
+    exchanging fits between the versions does not explain them, at 5 %. `slices` are tested on all items, and their
+    intervals hold for all of them together, with a probability of `level` (Bonferroni).
 
     Parameters
     ----------
@@ -203,6 +264,7 @@ def compare(
     metric : accuracy, balanced_accuracy, f1_macro or mcc, for `metric_difference`
     min_effect : drop in accuracy that does not matter, 0 to 1
     columns : names of columns of the table to search; default all
+    slices : names of columns of the table whose values, or ranges of about equally many items, are slices to test
     max_features : 1 for single columns only, 2 for pairs too, 3 to search the best pairs for a third column
     min_size : fewest items of a region; default 0.5 % of the items, at least 20
     q : the false-discovery rate of the regions
@@ -231,6 +293,9 @@ def compare(
     pair = matched(old, new)
     base = _base(pair, None if refits is None else matched(old, refits, ("old", "refits")))
     search, family = None, BoxFamily(pair.truth.size, None)
+    asked = [slices] if isinstance(slices, str) else list(slices)
+    if asked and table is None:
+        raise expect.InputError(f"`slices` names {asked[0]!r} but there is no `table`; expected a row for each item.")
     if table is not None:
         frame = checked_table(_rows(table, old, pair))
         search = search_options(frame, None, columns, max_features, min_size, q, 10, level, seed)
@@ -240,15 +305,27 @@ def compare(
     like = [] if base is pair.old else [base]
     before, after, *more = ((labels == pair.truth).mean(axis=1) for labels in (pair.old, pair.new, *like))
     old_right, new_right = before.mean(axis=0), after.mean(axis=0)
-    difference = over_fits(new_right - old_right, [before, after], pair.groups, more).interval(level)
+
+    def gap(part: Any = slice(None), level: float = level) -> Estimate:
+        fits, like, groups = [before[:, part], after[:, part]], [own[:, part] for own in more], pair.groups
+        change = (new_right - old_right)[part]
+        return over_fits(change, fits, None if groups is None else groups[part], like).interval(level)
+
+    difference = gap()
     turned = [[before * (1 - new_right), old_right * (1 - after)], [(1 - before) * new_right, (1 - old_right) * after]]
     shares = [
         over_fits(by_version[-1].mean(axis=0), by_version, pair.groups).interval(level, 0.0)
         for by_version in ([before], [after], *turned)
     ]
     regions: dict[str, tuple[Region, ...]] = {}
-    n_tested, notes = 0, [*pair.notes, *churned.notes]
+    n_tested, notes, tested = 0, list(pair.notes), []
     if search is not None:
+        parts = _parts(frame, asked, search.min_size)
+        gaps = [gap(mask, 1 - (1 - level) / len(parts)) for mask in parts.values()]
+        tested = [
+            SliceDifference(condition, int(mask.sum()), own, _verdict(own, least))
+            for (condition, mask), own in zip(parts.items(), gaps)
+        ]
         regions, n_tested, of_regions = _regions(pair, base, churned, frame, search, family, least)
         notes += [note for note in of_regions if note not in notes]
     return Comparison(
@@ -271,6 +348,7 @@ def compare(
         worse=regions.get("worse", ()),
         better=regions.get("better", ()),
         changed=regions.get("changed", ()),
+        slices=tuple(sorted(tested, key=lambda part: part.difference.value)),
         n_tested=n_tested,
         min_effect=least,
         notes=tuple(notes),
@@ -317,11 +395,64 @@ def _regions(
     for what, (outcome, p_value) in outcomes.items():
         if p_value > ALPHA:  # a refit would change as much somewhere
             continue
-        found = find_regions(frame, search, outcome, outcome, f"changed regions: {what}")
-        regions[what], n_tested = tuple(map(as_differences, found.regions)), n_tested + len(found.tested)
-        notes += [note for note in found.notes if note not in notes]
+        found = _found(frame, search, outcome, f"changed regions: {what}")
+        sign = -1 if what == "worse" else 1
+        regions[what] = tuple(as_differences(region, sign) for each in found for region in each.regions)
+        n_tested += sum(len(each.tested) for each in found)
+        notes += [note for each in found for note in each.notes if note not in notes]
+    if not regions.get("worse"):
+        size, drop = _smallest_found(outcomes["worse"][0].values, search)
+        notes.append(
+            f"No region is shown to be worse. A drop of about {100 * drop:.0f} points in {size:,} items that share a "
+            "value would have been found in about 4 of 5 cases; in a range of numbers it must be larger."
+        )
     untested = math.isnan(churned.p_value)
     return regions, n_tested, [*notes, *(["Regions are about these fits; a refit may also change them."] * untested)]
+
+
+def _smallest_found(values: Floats, search: SearchOptions) -> tuple[int, float]:
+    """About which drop is found in a twentieth of the items: `FOUND` standard errors, of which most is its own.
+
+    Items that turn wrong vary by drop · (1 − drop), beside what varies in all items.
+    """
+    size = max(values.size // 20, search.min_size)
+    part = FOUND**2 / size
+    drop = (part + math.sqrt(part**2 + 4 * (1 + part) * part * 4 * float(values.var()))) / (2 * (1 + part))
+    return size, min(drop, 1.0)
+
+
+def _found(frame: pd.DataFrame, search: SearchOptions, outcome: DifferenceOutcome, purpose: str) -> list[FoundRegions]:
+    """Regions of one column, then of several that are no parts of these, each with its part of the error rate.
+
+    Boxes of two columns are so many that the best of them by chance would take the places of those of one to be tested.
+    """
+    if search.max_features == 1:
+        return [find_regions(frame, search, outcome, outcome, purpose)]
+    half = replace(search, q=search.q / 2)
+    alone, several = (
+        find_regions(frame, each, outcome, outcome, purpose) for each in (replace(half, max_features=1), half)
+    )
+    taken = np.any([np.zeros(outcome.n, dtype=bool), *alone.masks], axis=0)
+    kept = tuple(
+        replace(region, rank=region.rank + len(alone.regions), nested_under=None)
+        for region, mask in zip(several.regions, several.masks)
+        if taken[mask].mean() < MOST_SHARED
+    )
+    return [alone, replace(several, regions=kept)]
+
+
+def _parts(frame: pd.DataFrame, names: list[str], min_size: int) -> dict[str, Mask]:
+    """The items of each value of the columns, or of ranges of about equally many; rare values together."""
+    parts = {}
+    for name in checked_columns(frame, names, None) if names else ():
+        column = bin_column(frame[name], min_size)
+        for place in np.unique(column.bins):
+            low, high = int(column.tops[place - 1]) + 1 if place else 0, -1
+            if place < len(column.tops):
+                high = int(column.tops[place])
+            condition = column.range(low, high) if column.ordered else column.among((int(place),))
+            parts[condition.text] = column.bins == place
+    return parts
 
 
 # Churn: what changed, and what a refit changes
@@ -337,7 +468,6 @@ class _Churn:
     p_value: float
     table: Floats
     reference: Floats | None
-    notes: tuple[str, ...]
 
 
 def _base(pair: Matched, more: Matched | None) -> AnyInts:
@@ -360,7 +490,7 @@ def _churn(pair: Matched, base: AnyInts, family: BoxFamily, seed: int, level: fl
     inside = [within(labels, size) for labels in (base, pair.new) if len(labels) > 1]
     unknown = Estimate(math.nan, 0.0, 1.0, level, "unknown: one fit per version")
     if not inside:
-        return _Churn(churn, unknown, replace(unknown, low=-1.0), math.nan, table, None, ())
+        return _Churn(churn, unknown, replace(unknown, low=-1.0), math.nan, table, None)
     own = np.mean([each.mean(axis=0) for each in inside], axis=0)
     # Each pair has two fits, so each of them counts twice.
     pulls = [2 * apart(each) / len(inside) for each in inside]
@@ -374,8 +504,7 @@ def _churn(pair: Matched, base: AnyInts, family: BoxFamily, seed: int, level: fl
         mean = over_fits(gap, [table, *pulls][-2:], groups, of_pairs=True)
         # Distances are skewed, so no more degrees of freedom than the smaller version has.
         beyond = replace(mean, df=min(map(len, inside)) - 1).interval(level)
-    notes = (FEW_FITS,) if math.isnan(p_value) else ()
-    return _Churn(churn, refit, beyond, p_value, table, inside[0] if len(base) > 1 else None, notes)
+    return _Churn(churn, refit, beyond, p_value, table, inside[0] if len(base) > 1 else None)
 
 
 def _rows(table: Any, old: Labelings, pair: Matched) -> Any:

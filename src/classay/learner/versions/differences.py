@@ -312,14 +312,15 @@ class DifferenceOutcome(RepeatedOutcome):
         return over_fits(new.mean(axis=0) - old.mean(axis=0), tables, self._groups_at(part))
 
 
-def as_differences(region: Region) -> Region:
-    """The region with the figures that were on the scale of the search as differences."""
-    rest = 2 * region.rest_rate - 1
+def as_differences(region: Region, sign: int = 1) -> Region:
+    """The region with the figures that were on the scale of the search as differences; `sign` −1: of the opposite."""
+    rest, ends = sign * (2 * region.rest_rate - 1), sorted((sign * region.rate.low, sign * region.rate.high))
     return replace(
         region,
-        total=2 * region.total - region.size,
-        table_rate=2 * region.table_rate - 1,
+        total=sign * (2 * region.total - region.size),
+        table_rate=sign * (2 * region.table_rate - 1),
+        rate=replace(region.rate, value=sign * region.rate.value, low=ends[0], high=ends[1]),
         rest_rate=rest,
         lift=float("nan"),
-        excess=region.size * max(region.rate.low - rest, 0.0),
+        excess=region.size * max(region.rate.low - sign * rest, 0.0),
     )

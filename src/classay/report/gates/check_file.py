@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from ...expect import InputError, nearest, shown
 from ...files import expect_file
 from ...intervals import Estimate
 from ...learner.scores.comparison import check_metric
+from ...learner.scores.scorers import scorer_names
 from ...tables.sources import BUILT_IN
 from ..document import Report
 from ..document.glossary import TERMS
@@ -32,7 +33,12 @@ SETTINGS: dict[str, tuple[type, ...]] = {
     "time_limit": (int, float),
 }
 """Numbers of fits and rows, the same on any machine; a budget may end before all of them are done."""
-MEASURING = ("data", "target", "budget", "seed", "metric", *SETTINGS)
+COLUMNS: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("groups", "time", "weight", "text", "test"), (str,)),
+    "drop": (list,),
+}
+"""What else rows have, and a file of test rows: under the names of the options of `classay report`."""
+MEASURING = ("data", "target", "budget", "seed", "metric", *COLUMNS, *SETTINGS)
 """Keys of a new report."""
 PREDICTIONS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("file", "truth", "item", "run", "variant", "groups", "wide", "missing"), (str,)),
@@ -55,6 +61,7 @@ class CheckFile:
     data: str | None = None
     report: Path | None = None
     target: str | None = None
+    columns: dict[str, Any] = field(default_factory=dict)
     learners: dict[str, str] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     predictions: dict[str, Any] = field(default_factory=dict)
@@ -116,17 +123,26 @@ def _check_file(source: Path, content: dict[str, Any]) -> CheckFile:
         raise InputError(
             f'`learners.{strangers[0]}` has gates but no learner. Add learner = "NAME(argument=value)" to it.'
         )
+    columns = {key: _typed(content, key, kinds, None) for key, kinds in COLUMNS.items() if key in content}
     data = _typed(content, "data", (str,), "")
-    if data not in BUILT_IN and not data.startswith("openml:"):
-        data = str(source.parent / Path(data).expanduser())
+    data, test = (name if is_named(name) else str(source.parent / Path(name).expanduser())
+                  for name in (data, columns.get("test", "iris")))  # fmt: skip
+    if "test" in columns:
+        columns["test"] = test
     return CheckFile(
         path=source,
         gates=tuple(gates),
         data=data,
         target=_typed(content, "target", (str,), None),
+        columns=columns,
         learners=texts,
         settings=_settings(content, gates),
     )
+
+
+def is_named(data: str) -> bool:
+    """Whether data are named, not those of a file."""
+    return data in BUILT_IN or data.startswith("openml:")
 
 
 def _settings(content: dict[str, Any], gates: list[AnyGate]) -> dict[str, Any]:
@@ -209,39 +225,51 @@ def _refuse_unknown(content: dict[str, Any], known: Iterable[str], place: str) -
 # A first check file, made from a report: gates that it passes, with what was measured beside them.
 
 
-LOWER = ("accuracy", "stability", "self_agreement")
-"""Figures whose lower end must not fall."""
+LOWER = ("stability", "self_agreement")
+"""Figures, besides the metric of the report, whose lower end must not fall."""
 UPPER = ("seed_change", "changed_items", "slices")
 """Figures whose upper end must not rise."""
 SLACK = 0.02
 """How far below the lower end of the first report a bound is set: another run moves the end itself."""
 
 
-def first_gates(report: Report, path: str) -> str:
-    """The text of a check file (TOML) for a report that is saved at `path`."""
-    columns, about = report.settings.get("columns"), report.about
-    source = [
-        f"report = {_toml(path)}    # checks this report; to measure anew, replace the line by these:",
-        f"# data = {_toml(str(about.get('name', 'data.csv')))}",
-        f"# target = {_toml(str(about.get('target', 'label')))}",
-        '# and give each learner below its text, such as learner = "DecisionTreeClassifier(max_depth=4)"',
-    ]
+def first_gates(report: Report, path: str, measured: Mapping[str, Any], texts: Mapping[str, str]) -> str:
+    """The text of a check file (TOML) for a report that is saved at `path`.
+
+    measured : what the report measured, by the keys of a check file, so that it is measured anew; empty if not known
+    texts : its learners by name, as texts
+    """
+    columns = report.settings.get("columns")
+    names = [each.name for each in report.figures if each.subject == "learner"]
+    metric = names[0] if names and names[0] in scorer_names() else "accuracy"
     if columns:
         source = ["# The predictions to check are at the end of this file, under [predictions]."]
+    elif measured:
+        source = ["# Every run measures this anew."]
+        about = {**measured, "metric": metric} if metric != "accuracy" else measured
+        source += [f"{key} = {_toml(value)}" for key, value in about.items()]
+    else:
+        source = [
+            "# This checks a saved report, so it says the same until that file changes. To measure anew, replace the",
+            '# line by `data` and `target`, and give each learner its text: learner = "SVC(C=2)".',
+            f"report = {_toml(path)}",
+        ]
     lines = [
         "# Gates for `classay check`, from a first report. Every gate passes on that report; change the bounds to what",
         "# you need. A gate compares the end of the interval that makes passing harder, unless it names .value.",
-        *("", *source, "", *_shared_gates(report), "", *_forbidden(report)),
+        *("", *source, "", *_shared_gates(report, metric), "", *_forbidden(report)),
     ]
     for name in report.learners:
-        lines += ["", *_gates_of_learner(report, name)]
+        lines += ["", *_gates_of_learner(report, name, metric, texts.get(name, "") if measured else "")]
     if columns:
         lines += ["", "[predictions]", *(f"{key} = {_toml(value)}" for key, value in columns.items())]
     return "\n".join(lines) + "\n"
 
 
-def _shared_gates(report: Report) -> list[str]:
-    gates = ['    # "candidate.accuracy >= champion.accuracy - 0.01",    # two learners; fails only if a drop is shown']
+def _shared_gates(report: Report, metric: str) -> list[str]:
+    gates = [
+        f'    # "candidate.{metric} >= champion.{metric} - 0.01",    # two learners; fails only if a drop is shown'
+    ]
     figures = {each.name: each.estimate for each in report.figures if each.subject == "data"}
     if "suspects" in figures:
         gates.append(f'    "data.suspects <= {math.ceil(figures["suspects"].value * 1.2) + 1}",')
@@ -257,24 +285,25 @@ def _forbidden(report: Report) -> list[str]:
     return ["# Findings that the first report does not have, and that must not appear:", f"forbid = [{text}]"]
 
 
-def _gates_of_learner(report: Report, name: str) -> list[str]:
+def _gates_of_learner(report: Report, name: str, metric: str, text: str) -> list[str]:
     gates = []
     for each in report.figures:
-        bound = _bound(each.name, each.estimate) if (each.subject, each.of) == ("learner", name) else ""
+        bound = _bound(each.name, each.estimate, metric) if (each.subject, each.of) == ("learner", name) else ""
         if bound:
             measured = printed(each.estimate, TERMS.get(each.name))
             interval = f" ({measured.interval})" if measured.interval else ""
             gates.append(f'    "{each.name} {bound}",    # measured: {measured.text}{interval}')
     if report.settings.get("columns"):
         return ["# " + line for line in [f"{name}:", *gates]] if len(report.learners) > 1 else []
-    return [f"[learners.{_toml(name)}]", "gates = [", *gates, "]"]
+    return [f"[learners.{_toml(name)}]", *([f"learner = {_toml(text)}"] if text else []), "gates = [", *gates, "]"]
 
 
-def _bound(figure: str, estimate: Estimate) -> str:
+def _bound(figure: str, estimate: Estimate, metric: str) -> str:
     if not estimate.known:
         return ""
-    if figure in LOWER and math.isfinite(estimate.low):
-        return f">= {max(math.floor(100 * (estimate.low - SLACK)) / 100, 0):g}"
+    if figure in (metric, *LOWER) and math.isfinite(estimate.low):
+        least = math.floor(100 * (estimate.low - SLACK)) / 100
+        return f">= {max(least, 0) if estimate.low >= 0 else least:g}"
     if figure in UPPER and math.isfinite(estimate.high):
         most = estimate.high + (1 if TERMS[figure].form == "count" else SLACK)
         return f"<= {math.ceil(100 * most) / 100:g}"

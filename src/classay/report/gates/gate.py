@@ -23,11 +23,14 @@ PAIR = re.compile(
     rf"(?P<one>[\w-]+)\.{FIGURE}\s*(?P<sign><=|>=)\s*"
     rf"(?P<other>[\w-]+)\.(?P<again>[^\W\d]\w*)\s*(?:(?P<plus>[-+−])\s*(?P<offset>{NUMBER}))?"
 )
+REGION = re.compile(rf"(?P<one>[\w-]+)\.worst_region(?:\.(?P<end>value|low|high))?\s*>=\s*(?P<offset>[-+−]?{NUMBER})")
 """A figure does not begin with a digit: 0.1 is a number, and no figure 1 of a learner 0."""
 EXAMPLE = '"stability >= 0.9", "capacity.high <= 1.0" or "data.suspects <= 10"'
 ENDS = {">=": "low", ">": "low", "<=": "high", "<": "high", "==": "value"}
 """The end of the interval that is compared by default: the one that makes passing harder."""
 FORBIDDABLE = LEVELS[:2]
+CANDIDATE, CHAMPION, WORST_REGION = "candidate", "champion", "worst_region"
+"""With an earlier report, candidate is each learner now, and champion the same learner then."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,8 @@ class Gate:
 @dataclass(frozen=True)
 class PairGate:
     """A bound on the difference of a figure of two learners: one − other against `offset`.
+
+    The figure `worst_region` is the difference in accuracy in the region of the table that lost most.
 
     It fails only if a regression is *shown*: the interval of the difference lies beyond the allowed drop. With `.low`,
     as in `candidate.accuracy.low >= champion.accuracy - 0.01`, it passes only if it is shown that there is none.
@@ -96,6 +101,10 @@ def gate_from(text: object, of: str = "", subject: str = "learner") -> AnyGate:
     stripped = text.strip() if isinstance(text, str) else ""
     if stripped.startswith("no "):
         return ban_from(stripped.removeprefix("no ").strip(), of)
+    region = None if of else REGION.fullmatch(stripped)
+    if region is not None:
+        one, end, least = region["one"], region["end"] or "high", float(region["offset"].replace("−", "-"))
+        return PairGate(stripped, one, CHAMPION if one != CHAMPION else CANDIDATE, WORST_REGION, end, ">=", least)
     pair = None if of else PAIR.fullmatch(stripped)
     if pair is not None:
         return _pair_gate(stripped, pair)

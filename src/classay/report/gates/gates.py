@@ -8,21 +8,28 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 from xml.etree import ElementTree as xml
 
+import numpy as np
+
 from ...expect import InputError, counted, nearest, shown
 from ...intervals import Estimate, difference
+from ...learner.records.labelings import Labelings
+from ...learner.stability.disagreement import as_frame
+from ...learner.versions.compare import compare
 from ..characterization import Characterization
 from ..document import Report
 from ..document.glossary import term_of
 from ..document.phrases import number
 from ..export.files import open_report
 from ..findings.differences import paired_difference
-from .gate import FIGURES, AnyGate, Ban, Gate, PairGate, gate_from
+from ..results import Results
+from .gate import CANDIDATE, CHAMPION, FIGURES, WORST_REGION, AnyGate, Ban, Gate, PairGate, gate_from
 
-CANDIDATE, CHAMPION = "candidate", "champion"
-"""With an earlier report: each learner now, and the same learner then."""
+MOST_LINES = 4
+"""Lines for failed gates in an assertion."""
 Paired = Callable[[str, str, str], Estimate | None]
 """Of two learners and a figure: the difference with its interval over the same items, or None if it is not known."""
 
@@ -46,7 +53,8 @@ def assert_gates(report: Any, *gates: str, against: Any = None, min_effect: floa
     """Raise an AssertionError that lists the gates that a report does not pass.
 
     A gate is a text as in `classay check`: a figure, a sign and a number ("stability >= 0.9"), two learners
-    ("candidate.accuracy >= champion.accuracy - 0.01"), or a finding that must not occur ("no L102", "no warning").
+    ("candidate.accuracy >= champion.accuracy - 0.01"), the region in which one lost most against the champion
+    ("candidate.worst_region >= -0.05"), or a finding that must not occur ("no L102", "no warning").
     Without an end (.low, .value, .high), a gate on a figure compares the end of its interval that makes passing harder;
     a gate on two learners fails only if a drop is shown.
 
@@ -67,19 +75,33 @@ def assert_gates(report: Any, *gates: str, against: Any = None, min_effect: floa
     >>> assert_gates(report, "accuracy >= 0.9")
     >>> assert_gates(report, "accuracy >= 0.92")
     Traceback (most recent call last):
-    AssertionError: tree: accuracy >= 0.92: lower end 0.910 misses 0.920 by 0.010. 0 gates passed, 1 failed.
+    AssertionError: 0 gates passed, 1 failed.
+    tree: accuracy >= 0.92: lower end 0.910 misses 0.920 by 0.010.
 
     """
+    __tracebackhide__ = True  # pytest would print this function
     document, before = _document(report, "report"), None if against is None else _document(against, "against")
     if not gates and before is None:
         raise InputError('There are no gates; expected at least one, such as "accuracy >= 0.9".')
-    paired = partial(paired_difference, report.parts) if isinstance(report, Characterization) else None
+    paired = partial(difference_of, report.parts) if isinstance(report, Characterization) else None
     parsed = [gate_from(text) for text in gates]
     verdicts = check_gates(document, parsed, before=before, paired=paired, min_effect=min_effect)
-    failed = [each for each in verdicts if not each.passed]
-    if failed:
-        lines = [f"{each.of or 'report'}: {each.gate}: {each.why.rstrip('.')}." for each in failed]
-        raise AssertionError(" ".join([*lines, summary(verdicts)]))
+    lines = [f"{each.of or 'report'}: {each.gate}: {each.why.rstrip('.')}." for each in verdicts if not each.passed]
+    if lines:
+        more = [] if len(lines) <= MOST_LINES else [f"and {len(lines) - MOST_LINES + 1} more"]
+        lines = lines[: MOST_LINES - len(more)]
+        raise AssertionError("\n".join([summary(verdicts), *(shorten(line, 200) for line in lines), *more]))
+
+
+def difference_of(parts: Results, one: str, other: str, figure: str) -> Estimate | None:
+    """A figure of one learner minus that of the other, over the same rows; None if it is not known."""
+    first, second = parts.predicted.get(one), parts.predicted.get(other)
+    if figure != WORST_REGION:
+        return paired_difference(parts, one, other, figure)
+    if first is None or second is None or not np.array_equal(first.rows, second.rows) or not parts.rows.X.shape[1]:
+        return None
+    new, old = (Labelings.from_arrays([each.labels], each.truth, groups=each.groups) for each in (first, second))
+    return compare(old, new, as_frame(parts.rows.X).iloc[first.rows]).worst_region
 
 
 def _document(report: Any, name: str) -> Report:
@@ -213,7 +235,8 @@ def _of_pair(gate: PairGate, report: Report, before: Report | None, paired: Pair
     gap = None if paired is None else paired(gate.one, gate.other, gate.figure)
     if gap is None:
         gap = _unpaired(gate.figure, (report, gate.one), (report, gate.other))
-    return [_of_difference(gate, gate.one, gap, "there is no such figure")]
+    region = "the predictions of both are needed, with columns to search"
+    return [_of_difference(gate, gate.one, gap, region if gate.figure == WORST_REGION else "there is no such figure")]
 
 
 def _unpaired(figure: str, one: tuple[Report, str], other: tuple[Report, str]) -> Estimate | None:
