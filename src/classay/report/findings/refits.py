@@ -183,7 +183,7 @@ def chance_agreement(results: Results, judge: Judge) -> Outcome:
             findings.append(say(outcome, name, kappa, stability=steady.stability))
     if unclear and not findings:
         named = joined([f"{quoted(name)} {kappa:.2f}" for name, kappa in unclear.items()])
-        return f"too few refits to tell agreement from chance: kappa of {named}; use more splits"
+        return f"too few refits to separate agreement from chance: kappa of {named}; use more splits"
     name, kappa = min(kappas.items(), key=lambda item: item[1].value if item[1].known else 1.0)
     steady = results.learners[name].stability
     what = "kappa" if kappa is steady.kappa else "rank correlation of scores"
@@ -219,7 +219,7 @@ def changed_predictions(results: Results, judge: Judge) -> Outcome:
         return "one refit per learner shows no change"
     findings, undecided = [], []
     for name, (changed, by, how) in known.items():
-        # Few retrainings tell little: halves, which differ more, must show it at the level of the page.
+        # Few retrainings show little: halves, which differ more, must show it at the level of the page.
         much = min(changed.low, judge.widened(changed_by_sample(results.learners[name])).low) > MUCH
         if much or changed.low > SOME:
             mostly, alone = by.known and by.value >= changed.value / 2, f"{100 * by.value:.0f}" if by.known else "0"
