@@ -16,6 +16,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import config_context
@@ -77,7 +78,8 @@ def fit_once(
     """Fit a copy of the learner on all rows. `limit` surrounds the fit alone, to stop one that takes too long."""
     fresh = fresh_copy(learner, random_states or {})
     labels, indexed = numbered(fresh, y)
-    with limit or nullcontext():
+    # Workers that a learner starts would outlive a run that is killed.
+    with limit or nullcontext(), joblib.parallel_config(backend="sequential"):
         if sample_weight is None:
             fresh.fit(X, labels)
         else:

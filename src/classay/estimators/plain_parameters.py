@@ -32,6 +32,7 @@ DATA_KEYS = {"class_weight", "class_weights", "monotonic_cst", "monotone_constra
 """Parameters whose mappings have labels or names of columns as keys; others have names of numbers."""
 REFUSED = re.compile(
     r"(^|_)(files?|filename|path|dir|directory|folder|url|machines?|port|snapshot|callbacks?|plugin|writing)($|_)"
+    r"|forced_?splits|forced_?bins|(^|_)(data|input|output|model|config)$"
     r"|^(memory|cache|machine_list|metadata)$"
 )
 """Names of parameters that write or read files, connect to machines or call back, in whichever library."""
@@ -39,6 +40,11 @@ HARMLESS = {"fit_path", "path_method"}
 OPENS_FILES = {"file", "filename"}
 """Words that scikit-learn lists, but that open the files whose names are in the data."""
 LONGEST, LARGEST = 200, 2**63
+THREADS, MOST_THREADS = (
+    {"n_jobs", "n_thread", "n_threads", "num_thread", "num_threads", "nthread", "thread_count"},
+    1024,
+)
+"""Names of parameters that are a number of threads, and the most: libraries crash with more than a system has."""
 
 XGBOOST = {
     "booster": ["gbtree", "gblinear", "dart"],
@@ -107,6 +113,8 @@ def expect_plain(kind: Any, name: str, value: Any) -> None:
             f"{what} cannot be set in a learner's text, which may not name files, machines or code. Leave it out, or "
             "make the learner in Python."
         )
+    if name in THREADS and _is_number(value) and abs(value) > MOST_THREADS:
+        raise InputError(f"{what} is {value}; expected at most {MOST_THREADS} threads.")
     _check(kind, name, value, what)
 
 
