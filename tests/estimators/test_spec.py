@@ -284,3 +284,6 @@ def test_a_number_can_be_the_name_of_a_file():
     pytest.importorskip("lightgbm")
     with pytest.raises(InputError, match="may not name files"):
         learner_from_text("LGBMClassifier(forced_splits=5)")
+    with pytest.raises(InputError, match="not a parameter that a learner's text may set"):
+        learner_from_text("LGBMClassifier(fs=5)")
+    assert learner_from_text("LGBMClassifier(lambda_l1=5)")[1].get_params()["lambda_l1"] == 5
