@@ -366,7 +366,7 @@ def packed_table(path):
 
 
 BOMBS = {
-    "line.csv.gz": lambda path: packed_line(path, b"a,y\n", b",u\n"),
+    "line.csv.gz": lambda path: packed_line(path, b"", b",y\n1,u\n"),
     "line.jsonl.gz": lambda path: packed_line(path, b'{"a": ', b"}\n"),
     "line.arff.gz": lambda path: packed_line(path, b"@relation r\n@attribute a numeric\n@data\n", b"\n"),
     "table.parquet": packed_table,
