@@ -4,6 +4,8 @@ import gzip
 import io
 import os
 import stat
+import subprocess
+import sys
 import zipfile
 
 import numpy as np
@@ -235,7 +237,7 @@ def test_a_text_that_unpacks_to_too_much(tmp_path, monkeypatch):
         file.write(b"a,b,y\n" + b"1,2,u\n2,3,v\n" * 100_000)
     assert len(read(path).X) == 200_000
     monkeypatch.setenv("CLASSAY_LIMITS", "array_bytes=500000")
-    with pytest.raises(InputError, match=r"unpacked size of .*bomb.csv.gz. in characters is .*; the limit is 500,000"):
+    with pytest.raises(InputError, match=r"unpacked size of .*bomb.csv.gz. in bytes is .*; the limit is 500,000"):
         read(path)
 
 
@@ -339,3 +341,93 @@ def test_options_of_networks_without_a_network(words, capsys, tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     assert run(["report", "iris", *words]) == 2
     assert f"{words[0]} describes a network, but there is no --network" in capsys.readouterr().err
+
+
+PEAK = "import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
+
+
+def packed_line(path, head, tail):
+    """A file of a few kB with one line of 300 MB."""
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(head)
+        for _ in range(300):
+            file.write(b"1" * 10**6)
+        file.write(tail)
+
+
+def packed_record(path):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as target:
+        target.writestr("header.json", b"1" * 3 * 10**8)
+
+
+def packed_table(path):
+    pytest.importorskip("pyarrow")
+    pd.DataFrame({"a": ["x" * 100_000] * 3000, "y": ["u", "v"] * 1500}).to_parquet(path)
+
+
+BOMBS = {
+    "line.csv.gz": lambda path: packed_line(path, b"", b",y\n1,u\n"),
+    "line.jsonl.gz": lambda path: packed_line(path, b'{"a": ', b"}\n"),
+    "line.arff.gz": lambda path: packed_line(path, b"@relation r\n@attribute a numeric\n@data\n", b"\n"),
+    "table.parquet": packed_table,
+    "record.classay": packed_record,
+}
+
+
+@POSIX
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_small_file_takes_no_memory_before_it_is_refused(tmp_path, name):
+    BOMBS[name](tmp_path / name)
+    assert (tmp_path / name).stat().st_size < 2 * 10**6
+    reader = "classay.engine.archive.read" if name.endswith(".classay") else "classay.tables.read.read_table"
+    module, _, function = reader.rpartition(".")
+    source = (
+        f"from {module} import {function}\nfrom classay import InputError\nimport pandas\n"
+        + ("import pyarrow.parquet\n" if name.endswith("parquet") else "")
+        + f"{PEAK}\ntry: {function}({str(tmp_path / name)!r})\n"
+        + f"except InputError as error: print('refused', error)\n{PEAK}"
+    )
+    environment = {**os.environ, "CLASSAY_LIMITS": "array_bytes=20000000"}
+    printed = subprocess.run(
+        [sys.executable, "-c", source], env=environment, capture_output=True, text=True, check=True
+    )
+    before, refused, after = printed.stdout.splitlines()
+    assert refused.startswith("refused")
+    assert "20,000,000" in refused
+    assert int(after) - int(before) < 150  # MB; 900 to 3,900 when limits were checked after reading
+
+
+def test_a_very_long_line(tmp_path, monkeypatch):
+    (tmp_path / "t.csv").write_text("a,y\n" + "1" * 10**6 + ",u\n")
+    monkeypatch.setenv("CLASSAY_LIMITS", "cell_characters=1000")
+    with pytest.raises(InputError, match=r"has a line of more than 64,000 bytes.*CLASSAY_LIMITS=cell_characters"):
+        read(tmp_path / "t.csv")
+
+
+def test_a_parquet_file_with_an_index_or_names_in_levels(tmp_path):
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"id": np.arange(60) % 9, "a": np.arange(60) % 7, "y": ["u", "v"] * 30})
+    frame.set_index("id").to_parquet(tmp_path / "t.parquet")
+    table = read(tmp_path / "t.parquet")
+    assert list(table.X.columns) == ["id", "a"]
+    assert "The index (id) was read as a column." in table.notes
+    frame.columns = pd.MultiIndex.from_tuples([("a", "id"), ("a", "a"), ("b", "y")])
+    frame.to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(
+        InputError, match=r"names of columns in 2 levels, such as \('a', 'id'\); expected one text each"
+    ):
+        read(tmp_path / "t.parquet")
+
+
+def test_a_quote_that_is_not_closed(tmp_path):
+    rows = [f"{row % 7},w{row % 5},{'uv'[row % 2]}" for row in range(200)]
+    rows[20], rows[150] = '3,"w0,u', '3,w0",u'
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,y", *rows]))
+    notes = read(tmp_path / "t.csv").notes
+    assert any(
+        "Cells that look like several rows (row 21: 130 line breaks). Is a quote not closed?" in n for n in notes
+    )
+    rows[20], rows[150] = '3,"one.\n\ntwo\nthree",u', rows[0]  # paragraphs are no rows
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,y", *rows]))
+    assert not any("look like" in note for note in read(tmp_path / "t.csv").notes)

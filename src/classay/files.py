@@ -1,10 +1,15 @@
 """Files of users, before anything reads them: regular ones that can be opened, and none beyond the limit of bytes.
 
-A pipe or a device may never end, and may wait forever for its other side.
+A pipe or a device may never end, and may wait forever for its other side. What a file unpacks to is counted before it
+takes memory: `open_text` counts while it reads, and members of archives are looked at before any is read.
 """
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import io
+import lzma
 import math
 import os
 import stat
@@ -12,13 +17,13 @@ import struct
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
-from .expect import InputError, within
+from .expect import InputError, advice, limit_of, within
 
 KINDS = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
 LONGEST_NAME = 200
@@ -60,6 +65,57 @@ def quoted(path: str | os.PathLike[str]) -> str:
     if len(text) > LONGEST_NAME:
         text = f"{text[: LONGEST_NAME // 2]}…{text[-LONGEST_NAME // 2 :]}"
     return f"'{text}'"
+
+
+# Text, unpacked while it is read
+
+
+COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+CELLS_IN_LINE = 64
+"""A line may be as long as this many of the longest cells: lines are read whole."""
+
+
+def open_text(path: Path, encoding: str | None = None) -> TextIO:
+    """The file as text, unpacked, within the limits: UTF-16 if it begins with its mark, otherwise UTF-8."""
+    counted = io.BufferedReader(_Counted(path), 1 << 18)
+    if encoding is None:
+        encoding = "utf-16" if counted.peek(2)[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    return io.TextIOWrapper(counted, encoding=encoding, newline="")
+
+
+class _Counted(io.RawIOBase):
+    """The bytes of a file, unpacked: an error as soon as there are too many in all, or in a line."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.file = path, COMPRESSED.get(path.suffix.lower(), open)(path, "rb")
+        self.total = self.line = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        self.total = self.line = 0
+        return int(self.file.seek(offset, whence))
+
+    def readinto(self, buffer: Any, /) -> int:
+        part = self.file.read(len(buffer))
+        buffer[: len(part)] = part
+        self.total = within(self.total + len(part), "array_bytes", f"The unpacked size of {quoted(self.path)} in bytes")
+        end = max(part.rfind(b"\n"), part.rfind(b"\r"))
+        self.line = len(part) - end - 1 if end >= 0 else self.line + len(part)
+        if self.line > (longest := CELLS_IN_LINE * limit_of("cell_characters")):
+            raise InputError(
+                f"{quoted(self.path)} has a line of more than {longest:,} bytes; expected one row in each line. "
+                f"{advice('cell_characters')}"
+            )
+        return len(part)
+
+    def close(self) -> None:
+        self.file.close()
+        super().close()
 
 
 # NumPy files: what they declare is compared with what they contain before any memory is taken
@@ -124,10 +180,9 @@ def expect_honest_sizes(path: str | Path) -> None:
         if declared is not None and declared > contained:
             raise InputError(f"{path} is damaged or hostile: it declares {declared:,} bytes and has {contained:,}.")
         return
-    total = 0
     with zipfile.ZipFile(path) as archive:
+        expect_small_members(archive, path)
         for member in archive.infolist():
-            total = within(total + member.file_size, "array_bytes", f"The unpacked size of {path} in bytes")
             with archive.open(member) as file:
                 declared = _declared_bytes(file)
             if declared is not None and declared > member.file_size:
@@ -135,6 +190,11 @@ def expect_honest_sizes(path: str | Path) -> None:
                     f"{path} is damaged or hostile: its array {member.filename!r} declares {declared:,} bytes and has "
                     f"{member.file_size:,}."
                 )
+
+
+def expect_small_members(archive: zipfile.ZipFile, path: str | os.PathLike[str]) -> None:
+    """Refuse an archive that unpacks to more than the limit, before anything in it is read."""
+    within(sum(each.file_size for each in archive.infolist()), "array_bytes", f"The unpacked size of {path} in bytes")
 
 
 def _declared_bytes(file: Any) -> int | None:

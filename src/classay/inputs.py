@@ -108,10 +108,18 @@ def text_rows(X: Any, name: str = "X") -> NDArray[np.object_] | None:
 
 def as_array(values: Any, name: str) -> NDArray[Any]:
     """An array, if all rows have the same length."""
+    _refuse_masked(values, name)
     try:
         return np.asarray(values)
     except ValueError as error:
         raise InputError(f"`{name}` is not an array ({error}). All rows must have the same length.") from error
+
+
+def _refuse_masked(values: Any, name: str) -> None:
+    if np.ma.is_masked(values):
+        raise InputError(
+            f"`{name}` has masked values, which learners read as if they were not masked. Fill them first."
+        )
 
 
 def is_sparse(X: Any) -> bool:
@@ -209,6 +217,7 @@ def refuse_alike(values: Any, name: str) -> None:
 def label_array(y: ArrayLike, name: str = "y") -> NDArray[Any]:
     """Labels of any shape as numbers, booleans or text; a single column is flattened, missing ones are refused."""
     y = pandas_of(y, name)
+    _refuse_masked(y, name)
     try:
         values = y.to_numpy() if isinstance(y, (pd.Series, pd.Index)) else np.asarray(y)
         if values.dtype.kind in "US" and not isinstance(y, np.ndarray):

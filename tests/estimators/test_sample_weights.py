@@ -1,5 +1,8 @@
 """Weights of rows reach the fits that take them, by scikit-learn's rules."""
 
+import os
+
+import joblib
 import numpy as np
 import pytest
 import sklearn
@@ -145,3 +148,17 @@ def test_a_weight_of_two_is_a_row_twice():
     scaled = make_pipeline(StandardScaler(), bayes)
     both = (fit_once(scaled, X, y, sample_weight=weights), fit_once(scaled, X[rows], y[rows]))
     assert np.allclose(*(each.estimator[0].inverse_transform(each.estimator[1].theta_) for each in both))
+
+
+class Asks(LogisticRegression):
+    """Says which process its parallel tasks run in."""
+
+    def fit(self, X, y):
+        self.processes_ = set(joblib.Parallel(n_jobs=2)(joblib.delayed(os.getpid)() for _ in range(4)))
+        return super().fit(X, y)
+
+
+def test_a_learner_starts_no_processes():
+    """They would outlive a run that is killed."""
+    fitted = fit_once(Asks(), np.arange(8.0).reshape(8, 1), np.array([0, 1] * 4))
+    assert fitted.estimator.processes_ == {os.getpid()}

@@ -272,3 +272,18 @@ def test_factories_and_ready_learners(own):
 )
 def test_imports_that_fail_say_why(own, text, message):
     refused(text, message, allow_import=True)
+
+
+@pytest.mark.parametrize("setting", ["n_jobs=100000", "n_jobs=-100000"])
+def test_a_number_of_threads_that_no_machine_has(setting):
+    with pytest.raises(InputError, match="expected at most 1024 threads"):
+        learner_from_text(f"RandomForestClassifier({setting})")
+
+
+def test_a_number_can_be_the_name_of_a_file():
+    pytest.importorskip("lightgbm")
+    with pytest.raises(InputError, match="may not name files"):
+        learner_from_text("LGBMClassifier(forced_splits=5)")
+    with pytest.raises(InputError, match="not a parameter that a learner's text may set"):
+        learner_from_text("LGBMClassifier(fs=5)")
+    assert learner_from_text("LGBMClassifier(lambda_l1=5)")[1].get_params()["lambda_l1"] == 5

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from classay.expect import InputError
 from classay.tables.data import Data
+from classay.tables.read import read_table
 
 FRAME = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0, 1.0], "hue": pd.Categorical(list("abaca"))})
 Y = ["x", "y", "x", "y", "y"]
@@ -98,3 +99,19 @@ def test_equal_rows():
     assert data.duplicates == 1
     assert data.contradicted_rows.tolist() == [True] * 5 + [False]
     assert data.surely_wrong == 2
+
+
+def test_what_is_masked_is_refused():
+    X, y = np.arange(8.0).reshape(8, 1), np.array([0, 1] * 4)
+    hidden = np.arange(8) == 3
+    with pytest.raises(InputError, match="`X` has masked values"):
+        Data.of(np.ma.masked_array(X, hidden[:, None]), y)
+    with pytest.raises(InputError, match="`y` has masked values"):
+        Data.of(X, np.ma.masked_array(y, hidden))
+
+
+def test_long_numbers_with_a_missing_one_are_not_merged(tmp_path):
+    rows = [{"a": row % 7, "y": 2**53 + row % 2 if row else None} for row in range(60)]
+    pd.DataFrame(rows, dtype=object).to_json(tmp_path / "t.jsonl", orient="records", lines=True)
+    with pytest.raises(InputError, match=r"numbers from 2\*\*53 up as floats"):
+        read_table(tmp_path / "t.jsonl")

@@ -205,7 +205,7 @@ def test_damaged_packed_files(written):
 def test_parquet(tmp_path, written, monkeypatch):
     pytest.importorskip("pyarrow")
     frame = pd.read_csv(io.StringIO(FLOWERS)).astype({"kind": pd.CategoricalDtype(["rose", "tulip", "unused"])})
-    frame.set_axis(pd.Index([5, 6, 7], name="row")).to_parquet(tmp_path / "flowers.parquet")
+    frame.set_axis(pd.Index([5, 6, 7])).to_parquet(tmp_path / "flowers.parquet")
     table = read(tmp_path / "flowers.parquet")
     assert is_flowers(table)
     assert not isinstance(table.y.dtype, pd.CategoricalDtype)

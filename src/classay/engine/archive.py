@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from pandas.api import types
 
 from ..expect import InputError, shown
-from ..files import MissingFile, expect_file
+from ..files import MissingFile, expect_file, expect_small_members
 from .machine import machine, versions
 
 SCHEMA = 1
@@ -135,6 +135,9 @@ def _open_record(path: PathLike) -> Iterator[zipfile.ZipFile]:
     """Open a record. Whatever the libraries raise for a damaged or foreign file becomes a RecordError."""
     try:
         with zipfile.ZipFile(expect_file(path, "a record, which is one file")) as archive:
+            expect_small_members(archive, path)
+            if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
+                raise zipfile.BadZipFile("its parts are packed")  # a few bytes could unpack to more than the memory
             yield archive
     except RecordError:
         raise

@@ -16,6 +16,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import config_context
@@ -81,7 +82,8 @@ def fit_once(
     """
     fresh = fresh_copy(learner, random_states or {})
     labels, indexed = numbered(fresh, y)
-    with one_thread(), limit or nullcontext():
+    # Workers that a learner starts would outlive a run that is killed.
+    with one_thread(), joblib.parallel_config(backend="sequential"), limit or nullcontext():
         if sample_weight is None:
             fresh.fit(X, labels)
         else:

@@ -32,6 +32,7 @@ DATA_KEYS = {"class_weight", "class_weights", "monotonic_cst", "monotone_constra
 """Parameters whose mappings have labels or names of columns as keys; others have names of numbers."""
 REFUSED = re.compile(
     r"(^|_)(files?|filename|path|dir|directory|folder|url|machines?|port|snapshot|callbacks?|plugin|writing)($|_)"
+    r"|forced_?splits|forced_?bins|(^|_)(data|input|output|model|config)$"
     r"|^(memory|cache|machine_list|metadata)$"
 )
 """Names of parameters that write or read files, connect to machines or call back, in whichever library."""
@@ -39,6 +40,11 @@ HARMLESS = {"fit_path", "path_method"}
 OPENS_FILES = {"file", "filename"}
 """Words that scikit-learn lists, but that open the files whose names are in the data."""
 LONGEST, LARGEST = 200, 2**63
+THREADS, MOST_THREADS = (
+    {"n_jobs", "n_thread", "n_threads", "num_thread", "num_threads", "nthread", "thread_count"},
+    1024,
+)
+"""Names of parameters that are a number of threads, and the most: libraries crash with more than a system has."""
 
 XGBOOST = {
     "booster": ["gbtree", "gblinear", "dart"],
@@ -89,6 +95,16 @@ CATBOOST = {
 WORDS: dict[str, dict[str, list[str]]] = {"xgboost": XGBOOST, "lightgbm": LIGHTGBM, "catboost": CATBOOST}
 """Package -> parameter -> the words it accepts, for libraries whose classes do not list them."""
 
+FURTHER = {
+    "bagging_fraction", "bagging_freq", "cat_l2", "cat_smooth", "deterministic", "drop_rate", "early_stopping_round",
+    "eta", "extra_trees", "feature_fraction", "feature_fraction_bynode", "force_col_wise", "force_row_wise",
+    "is_unbalance", "lambda_l1", "lambda_l2", "linear_tree", "max_bin", "max_cat_threshold", "max_delta_step",
+    "max_drop", "min_data_in_bin", "min_data_in_leaf", "min_gain_to_split", "num_iterations", "num_threads", "nthread",
+    "other_rate", "path_smooth", "rate_drop", "scale_pos_weight", "seed", "skip_drop", "top_rate", "verbose",
+    "verbosity",
+}  # fmt: skip
+"""Parameters of these libraries that their classes take as further keywords."""
+
 
 def expect_plain(kind: Any, name: str, value: Any) -> None:
     """Refuse a value of a parameter that is not plain.
@@ -107,6 +123,11 @@ def expect_plain(kind: Any, name: str, value: Any) -> None:
             f"{what} cannot be set in a learner's text, which may not name files, machines or code. Leave it out, or "
             "make the learner in Python."
         )
+    if name in THREADS and _is_number(value) and abs(value) > MOST_THREADS:
+        raise InputError(f"{what} is {value}; expected at most {MOST_THREADS} threads.")
+    package = str(kind.__module__).split(".")[0]
+    if default is None and package in WORDS and not {name} & {*FURTHER, *WORDS[package], *kind().get_params()}:
+        raise InputError(f"{what} is not a parameter that a learner's text may set. Make the learner in Python.")
     _check(kind, name, value, what)
 
 

@@ -388,6 +388,11 @@ def labels(y: pd.Series[Any], few: bool = False) -> pd.Series[Any]:
     whole = numbers is None or bool(np.isfinite(numbers).all() and (numbers == np.floor(numbers)).all())
     if types.is_float_dtype(values.dtype) and numbers is not None and whole and np.abs(numbers).max() < 2**53:
         values = values.astype("int64")
+    elif types.is_float_dtype(values.dtype) and numbers is not None and np.abs(numbers).max() >= 2**53:
+        raise InputError(
+            f"The target {y.name!r} has numbers from 2**53 up as floats, where neighbouring whole numbers are the "
+            "same. Write the labels as text: a missing value makes floats of them."
+        )
     distinct = int(values.nunique())
     if not few and distinct > (max(20, len(y) / 2) if whole else min(20, len(y) / 2)):
         kind, looks_like = (

@@ -19,12 +19,15 @@ from urllib.error import HTTPError
 
 import numpy as np
 import pandas as pd
+from pandas.api import types
 
 from ..expect import InputError, nearest, shown, within
-from ..files import expect_file, read_arrays
-from .text_files import COMPRESSED, LoadedTable, Wanted, encoding_of, from_text, open_text
+from ..files import COMPRESSED, expect_file, open_text, read_arrays
+from .text_files import LoadedTable, Wanted, from_text
 
 BUILT_IN = ("iris", "wine", "breast_cancer", "digits", "random")
+SHARING = {"PLAIN_DICTIONARY", "RLE_DICTIONARY", "DELTA_BYTE_ARRAY"}
+"""Encodings of Parquet in which a text takes few bytes if an earlier one is like it."""
 RANDOM_ROWS, RANDOM_COLUMNS, RANDOM_VALUES = 2000, 4, 100
 
 
@@ -120,7 +123,7 @@ def _from_file(path: Path, wanted: Wanted) -> LoadedTable:
 def _from_arff(path: Path) -> LoadedTable:
     from scipy.io.arff import loadarff
 
-    with open_text(path, encoding_of(path)) as file:
+    with open_text(path) as file:
         _refuse_surplus(file, path)
         file.seek(0)
         rows, meta = loadarff(file)
@@ -164,13 +167,25 @@ def _from_parquet(path: Path) -> LoadedTable:
     _expect_honest_parquet(path)
     frame = pd.read_parquet(path, engine="pyarrow")
     pyarrow.default_memory_pool().release_unused()  # what reading needed is as large as the table
-    return LoadedTable(frame)
+    if isinstance(frame.columns, pd.MultiIndex):
+        raise InputError(
+            f"'{path}' has names of columns in {frame.columns.nlevels} levels, such as {frame.columns[0]!r}; "
+            'expected one text each. Join them first: frame.columns = ["_".join(map(str, c)) for c in frame.columns].'
+        )
+    named = [name for name in frame.index.names if name is not None]
+    notes = [f"The index ({shown(named)}) was read as a column."] if named else []
+    if named:
+        frame = frame.reset_index(allow_duplicates=True)
+    elif not types.is_integer_dtype(frame.index.dtype):  # whole numbers without a name only count the rows
+        notes = [f"The index, which has no name, was left out (first: {shown(frame.index[:3].map(repr))})."]
+    return LoadedTable(frame, notes=tuple(notes))
 
 
 def _from_json_lines(path: Path) -> LoadedTable:
     """One JSON object per line; values that are lists or objects become JSON text."""
     objects: list[dict[str, Any]] = []
     names: set[str] = set()
+    size = 0
     with open_text(path, "utf-8-sig") as file:
         for number, line in enumerate(file, 1):
             if not line.strip():
@@ -184,20 +199,44 @@ def _from_json_lines(path: Path) -> LoadedTable:
             nested = {key: json.dumps(value) for key, value in row.items() if isinstance(value, (dict, list))}
             objects.append(row | nested if nested else row)
             names.update(row)
+            size += sys.getsizeof(row) + sum(map(sys.getsizeof, row.values()))
             within(len(names), "columns", f"The number of different keys in {path.name!r}")
-    within(len(objects), "rows", f"The number of rows of {path.name!r}")
-    within(8 * len(objects) * len(names), "array_bytes", f"The size of {path.name!r} as a table in bytes")
+            within(len(objects), "rows", f"The number of rows of {path.name!r}")
+            within(max(size, 8 * len(objects) * len(names)), "array_bytes", f"The size of {path.name!r} in memory")
     return LoadedTable(pd.DataFrame(objects))
 
 
 def _expect_honest_parquet(path: Path) -> None:
-    """Refuse a table beyond the limits: equal values take almost no bytes, so a small file can have any number."""
-    from pyarrow import parquet
+    """Refuse a table beyond the limits: equal values take almost no bytes, so a small file can have any number.
 
-    about = parquet.read_metadata(path)
+    Numbers are counted by what the file declares. Texts that share their bytes, those of a dictionary or with the same
+    beginning, are read in parts as they are packed, to sum what they would take.
+    """
+    import pyarrow
+    from pyarrow import compute, parquet
+
+    file = parquet.ParquetFile(path)
+    about, what = file.metadata, f"The unpacked size of {path.name!r} in bytes"
     within(about.num_rows, "rows", f"The number of rows of {path.name!r}")
     within(about.num_columns, "columns", f"The number of columns of {path.name!r}")
-    within(8 * about.num_rows * about.num_columns, "array_bytes", f"The unpacked size of {path.name!r} in bytes")
+    sharing, size = set(), 0
+    for group in map(about.row_group, range(about.num_row_groups)):
+        for place in range(about.num_columns):
+            chunk = group.column(place)
+            size += max(chunk.num_values * max(8, file.schema.column(place).length or 0), chunk.total_uncompressed_size)
+            if chunk.physical_type == "BYTE_ARRAY" and SHARING.intersection(chunk.encodings):
+                sharing.add(chunk.path_in_schema)
+    within(size, "array_bytes", what)
+    flat = sharing.intersection(file.schema_arrow.names)
+    for columns, rows in ((flat, 1 << 14), (sharing - flat, 64)):
+        packed = parquet.ParquetFile(path, read_dictionary=list(columns & flat))
+        for batch in packed.iter_batches(rows, columns=list(columns)) if columns else ():
+            for column in batch.columns:
+                if pyarrow.types.is_dictionary(column.type):
+                    size += compute.sum(compute.binary_length(column.dictionary).take(column.indices)).as_py() or 0
+                else:
+                    size += column.nbytes
+            within(size, "array_bytes", what)
 
 
 def _from_npz(path: Path) -> LoadedTable:

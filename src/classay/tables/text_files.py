@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import bz2
 import csv
-import gzip
-import lzma
 import re
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO, cast
+from typing import Any, TextIO
 
+import numpy as np
 import pandas as pd
 from pandas.api import types
 
 from ..expect import InputError, shown, unique_names, within
+from ..files import open_text
 from .cells import are_codes, cells
 
-COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 UNNAMED = "Unnamed: {}"
 PART = 100_000
 """Rows that are decoded at a time."""
@@ -59,23 +57,9 @@ class LoadedTable:
     decimal_comma: bool = False
 
 
-def encoding_of(path: Path) -> str:
-    """UTF-16 if the file begins with its mark, otherwise UTF-8."""
-    opener = COMPRESSED.get(path.suffix.lower(), open)
-    with cast(BinaryIO, opener(path, "rb")) as file:
-        return "utf-16" if file.read(2) in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-
-
-def open_text(path: Path, encoding: str) -> TextIO:
-    """The file as text, unpacked."""
-    opener = COMPRESSED.get(path.suffix.lower(), open)
-    return cast(TextIO, opener(path, "rt", encoding=encoding, newline=""))
-
-
 def from_text(path: Path, wanted: Wanted) -> LoadedTable:
     """A CSV or TSV file."""
-    encoding = encoding_of(path)
-    with open_text(path, encoding) as file:
+    with open_text(path) as file:
         separator = _separator(file, path)
         file.seek(0)
         names, renamed = _names(file, path, separator)
@@ -89,15 +73,17 @@ def from_text(path: Path, wanted: Wanted) -> LoadedTable:
         raise InputError(
             f"'{path.name}' has the target {target!r} twice, once with blanks around it. Give each its own name."
         )
-    reader = _Reader(path, encoding, separator, tuple(names))
-    frame, padded = reader.read(texts | ({target} if target is not None else set()))
+    reader = _Reader(path, separator, tuple(names))
+    frame, watched = reader.read(texts | ({target} if target is not None else set()))
     notes = []
-    if encoding == "utf-16":
+    if file.encoding == "utf-16":
         notes.append("The file is in UTF-16.")
     if all(_is_number(name) for name in names):
         # Some tables do number their columns, so this is a note and not an error.
         notes.append(f"The first line ({shown(names, 4)}) was read as names. If it is a row, add a header line.")
-    if padded and wanted.codes:
+    if watched.lines > len(frame) + 1:
+        notes += _swallowed(frame, separator)
+    if watched.padded and wanted.codes:
         for name, column in reader.codes(frame).items():
             frame[name] = column
     return LoadedTable(
@@ -109,19 +95,31 @@ def from_text(path: Path, wanted: Wanted) -> LoadedTable:
     )
 
 
+def _swallowed(frame: pd.DataFrame, separator: str) -> list[str]:
+    """A note on cells that have whole rows in them: a quote that is not closed takes what follows into its cell."""
+    found: dict[int, int] = {}
+    for name in frame.select_dtypes(exclude="number"):
+        texts = frame[name].astype(str)
+        for row in np.flatnonzero(texts.str.count("\n") > 1).tolist():
+            breaks = texts.iloc[row].count("\n")
+            if texts.iloc[row].count(separator) >= (breaks - 1) * (frame.shape[1] - 1):
+                found[row] = max(breaks, found.get(row, 0))
+    cells_in_rows = shown((f"row {row + 1}: {breaks} line breaks" for row, breaks in sorted(found.items())), 4)
+    return [f"Cells that look like several rows ({cells_in_rows}). Is a quote not closed?"] if found else []
+
+
 @dataclass(frozen=True)
 class _Reader:
     """Reads a file whose form is known, whole or some columns of it."""
 
     path: Path
-    encoding: str
     separator: str
     names: tuple[str, ...]
 
-    def read(self, texts: set[str]) -> tuple[pd.DataFrame, bool]:
-        """All columns, these as text; and whether some field may be a whole number with leading zeros."""
-        with open_text(self.path, self.encoding) as file:
-            watched = _Watched(file, self.separator, self.path)
+    def read(self, texts: set[str]) -> tuple[pd.DataFrame, _Watched]:
+        """All columns, these as text; and what was seen on the way."""
+        with open_text(self.path) as file:
+            watched = _Watched(file, self.separator)
             try:
                 parts = self._parsed(watched, dtype={name: str for name in self.names if name in texts}, chunksize=PART)
             except pd.errors.ParserWarning as error:
@@ -134,7 +132,7 @@ class _Reader:
                         f"'{self.path}' has a NUL character in line {self._line_with_nul()}. Remove it, or save the "
                         "file as UTF-8 again."
                     )
-        return self._joined(parts), watched.padded
+        return self._joined(parts), watched
 
     def _joined(self, parts: list[pd.DataFrame]) -> pd.DataFrame:
         """The parts of a file as one table, column by column, so that it is in memory little more than once."""
@@ -152,14 +150,14 @@ class _Reader:
             else:
                 joined[name] = pd.concat(columns, ignore_index=True)
         if mixed:
-            with open_text(self.path, self.encoding) as file:
+            with open_text(self.path) as file:
                 again = self._parsed(file, usecols=mixed)
             joined |= {name: again[name] for name in mixed}
         return pd.DataFrame(joined, copy=False)
 
     def spelling(self, columns: list[str], words_are_missing: bool = True) -> pd.DataFrame:
         """Some columns as text."""
-        with open_text(self.path, self.encoding) as file:
+        with open_text(self.path) as file:
             kept = {} if words_are_missing else {"keep_default_na": False, "na_values": [""]}
             texts: pd.DataFrame = self._parsed(file, dtype=str, usecols=columns, **kept)
             return texts
@@ -178,7 +176,7 @@ class _Reader:
         return {name: texts[name] for name in whole if are_codes(cells(texts[name]))}
 
     def _line_with_nul(self) -> int:
-        with open_text(self.path, self.encoding) as file:
+        with open_text(self.path) as file:
             return next(number for number, line in enumerate(file, 1) if "\0" in line)
 
     def _parsed(self, file: Any, **options: Any) -> Any:
@@ -199,11 +197,11 @@ class _Reader:
 
 
 class _Watched:
-    """A file that notes, while it is read, NUL characters and fields of digits with leading zeros."""
+    """A file that notes, while it is read, lines, NUL characters and fields of digits with leading zeros."""
 
-    def __init__(self, file: TextIO, separator: str, path: Path) -> None:
-        self.file, self.path = file, path
-        self.characters = 0
+    def __init__(self, file: TextIO, separator: str) -> None:
+        self.file = file
+        self.lines = 0
         self.nul = self.padded = False
         self.tail = ""
         # Looking for one letter first, then for patterns with a fixed beginning, is many times faster than one pattern
@@ -217,8 +215,7 @@ class _Watched:
     def read(self, size: int = -1) -> str:
         """Part of the file; nothing after a NUL character."""
         chunk = self.file.read(size)
-        self.characters += len(chunk)
-        within(self.characters, "array_bytes", f"The unpacked size of '{self.path}' in characters")
+        self.lines += chunk.count("\n")
         if self.nul or "\0" in chunk:
             self.nul = True
             return ""

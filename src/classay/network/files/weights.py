@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import warnings
+import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...expect import InputError, need, shown, within
-from ...files import expect_file, read_arrays
+from ...files import expect_file, expect_small_members, read_arrays
 from ..cosines import array_of
 
 if TYPE_CHECKING:
@@ -208,6 +209,9 @@ def load_torch_file(path: Path, trust_pickle: bool) -> Any:
     if not trust_pickle:
         _expect_safe_reader(str(torch.__version__), path)
     try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                expect_small_members(archive, path)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # on other pickle protocols and scripted files; what matters is raised
             return torch.load(path, map_location="cpu", weights_only=not trust_pickle)
@@ -224,7 +228,7 @@ def load_torch_file(path: Path, trust_pickle: bool) -> Any:
             f"{path} contains {what}, and reading it could run any code; expected only weights. "
             f"{CONVERT.format(name=path.name, part=part)}, or pass --trust-pickle (trust_pickle=True)."
         ) from None
-    except MemoryError:
+    except (InputError, MemoryError):
         raise
     except Exception as error:  # a file that is not a pickle can make the reader raise anything
         raise InputError(
