@@ -43,7 +43,7 @@ def save(chart: alt.TopLevelMixin, path: str | Path) -> Path:
     suffix = one_of(target.suffix.lower(), "suffix", SUFFIXES)
     spec = chart.to_json(indent=None)
     if suffix == ".png":
-        content = _converted("vegalite_to_png", vl_spec=spec, vl_version=_version(), scale=2)
+        content = _converted("vegalite_to_png", vl_spec=spec, vl_version=_version(), scale=2, allowed_base_urls=[])
     elif suffix == ".svg":
         content = svg(chart).encode()
     else:
@@ -56,7 +56,7 @@ def save(chart: alt.TopLevelMixin, path: str | Path) -> Path:
 def svg(chart: alt.TopLevelMixin) -> str:
     """A chart as SVG, the same text each time: Vega numbers clips and gradients on and on within a process."""
     spec = chart.to_json(indent=None)
-    text = _converted("vegalite_to_svg", vl_spec=spec, vl_version=_version()).decode()
+    text = _converted("vegalite_to_svg", vl_spec=spec, vl_version=_version(), allowed_base_urls=[]).decode()
     new: dict[str, str] = {}
 
     def renumbered(found: re.Match[str]) -> str:
