@@ -81,8 +81,9 @@ def test_no_end_rises_with_k_from_either_door(seed, hard, easy):
     for m in (1, 3):
         ends = np.array([[one.low, one.high] for one in (found.top(m, k) for k in sizes)])
         assert (np.diff(ends, axis=0) <= 1e-12).all()
-    assert tuple(found.accuracies(sizes)) == classay.extrapolate(curve, sizes).estimates
-    assert found.accuracy(55) == classay.extrapolate(curve, 55)
+    # As text, since a value that is unknown does not equal itself.
+    assert list(map(str, found.accuracies(sizes))) == list(map(str, classay.extrapolate(curve, sizes).estimates))
+    assert str(found.accuracy(55)) == str(classay.extrapolate(curve, 55))
 
 
 def test_a_back_test_that_leans_widens_one_side(curve):

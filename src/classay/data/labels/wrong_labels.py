@@ -246,7 +246,8 @@ def wrong_labels(
 def _copies(evidence: CrossFit, rows: Ints) -> int:
     """How many rows repeat another one and its label outside of their group; 0 if these are few, or usual by chance."""
     if evidence.row_groups is not None:
-        rows = rows[np.unique(evidence.row_groups[rows], return_index=True)[1]]
+        own = np.column_stack([evidence.row_groups[rows], evidence.codes[rows]])
+        rows = rows[np.unique(own, axis=0, return_index=True)[1]]
     if hasattr(evidence.table, "toarray"):
         return 0  # sparse rows are not compared with rows
     data = Data.of(pd.DataFrame(take(evidence.table, rows)), evidence.codes[rows])
