@@ -66,11 +66,7 @@ def data_section(results: Results) -> Section:
     if labels.share.known:
         text = "Estimated share of wrong labels, and the share of errors that they explain, with intervals."
         pictures += (Picture("wrong_labels", "Wrong labels", text, spec_of(labels.plot())),)
-    sheets = (
-        _classes(results),
-        hardest_sheet(complexity, labels, rows),
-        suspects_sheet(complexity, labels, rows),
-    )
+    sheets = (_classes(results), hardest_sheet(complexity, labels, rows), suspects_sheet(complexity, labels, rows))
     return Section("data", TITLE, lead, pictures, tuple(sheet for sheet in sheets if sheet.rows), folded=True)
 
 

@@ -156,10 +156,7 @@ def schema() -> dict[str, Any]:
     """
     kinds: dict[str, Any] = {}
     own = _object(Report, kinds)
-    head = {
-        "format": {"const": FORMAT},
-        "schema": {"const": SCHEMA, "description": "Version of this schema."},
-    }
+    head = {"format": {"const": FORMAT}, "schema": {"const": SCHEMA, "description": "Version of this schema."}}
     return {
         "$schema": DRAFT,
         "title": "classay report",

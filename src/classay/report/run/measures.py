@@ -76,12 +76,7 @@ class GeometryOptions:
 USUAL = GeometryOptions()
 
 
-def learner_results(
-    name: str,
-    labelings: Labelings,
-    test_rows: Any,
-    seed: int,
-) -> LearnerResults:
+def learner_results(name: str, labelings: Labelings, test_rows: Any, seed: int) -> LearnerResults:
     """Every figure of the refits of one learner. Raises InputError if the record is too small for any.
 
     `test_rows` is the table of its test points.
