@@ -492,10 +492,7 @@ def test_ctrl_c_after_failures_tells_both():
     labelings = record(Both(), NUMBERED, Y, FEW, repeats=2, executor=1)
     assert labelings.interrupted
     assert [failure.subset for failure in labelings.failures] == [1, 1]
-    assert labelings.notes == (
-        "Interrupted: 4 of 12 refits were not run.",
-        "2 of 12 refits failed; see `failures`.",
-    )
+    assert labelings.notes == ("Interrupted: 4 of 12 refits were not run.", "2 of 12 refits failed; see `failures`.")
 
 
 # The store

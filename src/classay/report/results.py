@@ -187,6 +187,13 @@ class Results:
         return "fitted" in self.settings
 
     @property
+    def refit_rows(self) -> int | None:
+        """The rows of a refit on a half, if they are known."""
+        size, half = self.settings.get("size", "all"), self.settings.get("half")
+        rows = size if isinstance(size, int) else half
+        return rows if isinstance(rows, int) else None
+
+    @property
     def no_rows(self) -> str:
         """Why there is nothing to say about rows and columns; "" if they are known."""
         return "" if self.rows_known else "only predictions were given, not the rows"

@@ -19,13 +19,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from classay import DriftMonitor, InputError, encoded
 from classay.engine import archive, store
 from classay.intervals import Estimate
-from classay.learner.drift.calibration import (
-    Calibration,
-    Target,
-    draws_needed,
-    fewest_draws,
-    p_value,
-)
+from classay.learner.drift.calibration import Calibration, Target, draws_needed, fewest_draws, p_value
 from classay.learner.drift.verdict import Update, judge
 
 CLASSES, NUMBERS = Target(np.array([0, 1])), Target(None, 0.1)

@@ -87,12 +87,7 @@ def test_more_rows_than_there_are_need_replacement_and_fewer_than_classes_are_to
         Subsets(2, 11, False).check(codes)
 
 
-@given(
-    counts=class_counts,
-    extra=st.integers(0, 8),
-    replace=st.booleans(),
-    seed=st.integers(0, 2**40),
-)
+@given(counts=class_counts, extra=st.integers(0, 8), replace=st.booleans(), seed=st.integers(0, 2**40))
 def test_every_class_is_in_every_subset(counts, extra, replace, seed):
     codes = codes_of(*counts)
     size = len(counts) + extra

@@ -166,10 +166,7 @@ def test_tolerances_that_are_none(forest, tolerance):
 
 
 def test_other_measures_say_that_they_count_labels(forest):
-    for measure in (
-        classay.orientation,
-        lambda one: classay.kinship({"a": one, "b": one}),
-    ):
+    for measure in (classay.orientation, lambda one: classay.kinship({"a": one, "b": one})):
         with pytest.raises(InputError, match="record of a regressor"):
             measure(forest)
     with pytest.raises(InputError, match="expected the record of a classifier"):

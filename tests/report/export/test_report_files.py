@@ -1,11 +1,12 @@
-"""Reports are written whole, refused early, and come back equal."""
+"""Reports are written whole, refused early, and come back equal; the schema says what documents are."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import os
-from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from gate_reports import small_report
@@ -15,10 +16,12 @@ from hypothesis import strategies as st
 import classay
 from classay import InputError
 from classay.intervals import Estimate
-from classay.report.document import SCHEMA, Figure
+from classay.report.document import SCHEMA, Figure, Finding, Picture, Recommendation, Report, Section, Sheet, Unasked
 from classay.report.export import files
 from classay.report.export.files import open_report, ready, save
-from classay.report.export.json_format import document, report_from
+from classay.report.export.json_format import document, report_from, schema
+
+PUBLISHED = Path(files.__file__).parent / "report.schema.json"
 
 
 def page(report) -> str:
@@ -180,15 +183,43 @@ def damaged(**changes):
         (damaged(sections__0__sheets__1__details__0__columns=1), r"details\[0\].columns` is 1; expected a list"),
     ],
 )
-def test_damaged_documents_are_refused(content, message):
+def test_damaged_documents_are_refused_by_classay_and_by_the_schema(content, message, validator):
     with pytest.raises(InputError, match=message):
         report_from(content)
+    # A schema cannot say that two lists are of one length.
+    assert validator.is_valid(content) == ("cells; expected" in message or "entries for" in message)
+
+
+@pytest.fixture(scope="module")
+def validator():
+    jsonschema = pytest.importorskip("jsonschema")
+    jsonschema.Draft202012Validator.check_schema(schema())
+    return jsonschema.Draft202012Validator(schema())
+
+
+def test_a_report_is_as_the_published_schema_says(validator):
+    validator.validate(damaged())
+    assert json.loads(PUBLISHED.read_text()) == schema(), f"run `classay report --schema > {PUBLISHED}`"
+
+
+@pytest.mark.parametrize("kind", [Estimate, Figure, Finding, Picture, Recommendation, Section, Sheet, Unasked])
+def test_every_field_is_described(kind):
+    told = schema()["$defs"][kind.__name__]
+    assert set(told["properties"]) == {field.name for field in dataclasses.fields(kind)}
+    assert told["description"]
+    assert set(schema()["properties"]) - {"format", "schema"} == {field.name for field in dataclasses.fields(Report)}
+
+
+def test_null_stands_for_unknown_and_no_limit():
+    told = schema()["$defs"]["Estimate"]["properties"]
+    assert told["value"]["description"] == "null: unknown"
+    assert told["high"]["type"] == ["number", "null"]
 
 
 def test_what_has_a_default_may_be_missing_and_what_is_unknown_is_passed_over():
     content = damaged(findings__0__action=KeyError, sections__1__absent=KeyError) | {"later": {"x": 1}}
     found = report_from(content)
-    assert found.findings[0] == replace(small_report().findings[0], action="")
+    assert found.findings[0] == dataclasses.replace(small_report().findings[0], action="")
 
 
 @pytest.mark.parametrize(

@@ -105,15 +105,9 @@ def test_memorising():
     assert ("L104", "bayes") not in findings
 
 
-@pytest.fixture(scope="module")
-def nothing_to_learn():
-    X = table(400)
+def test_a_learner_that_learns_nothing():
     y = np.where(np.random.default_rng(1).random(400) < 0.7, "yes", "no")
-    return found({"tree": DecisionTreeClassifier(), "always": DummyClassifier()}, X, y)
-
-
-def test_a_learner_that_learns_nothing(nothing_to_learn):
-    _, findings = nothing_to_learn
+    _, findings = found({"tree": DecisionTreeClassifier(), "always": DummyClassifier()}, table(400), y)
     assert {findings[each].level for each in (("L101", "tree"), ("L109", "tree"), ("L105", "always"))} == {"warning"}
     assert "always predicting class yes would reach" in findings["L101", "tree"].sentence
     assert "Of class no (0 of " in findings["L105", "always"].sentence
@@ -290,8 +284,7 @@ def test_every_code_is_found_or_said_not_to_apply(steady_and_fickle):
     assert set(RULES) - shown <= {"L107", "L108", "L113", "D204", "N502"}
 
 
-@pytest.fixture(scope="module")
-def rare():
+def test_a_rare_class_is_judged_by_scores():
     """One row in sixty is positive, and logistic regression is the right model."""
     rng = np.random.default_rng(3)
     X = table(4000, 6, seed=3)
@@ -301,11 +294,7 @@ def rare():
         "forest": RandomForestClassifier(50, min_samples_leaf=5),
         "bayes": GaussianNB(),
     }
-    return found(learners, X, np.where(y, "yes", "no"), splits=6, repeats=2)
-
-
-def test_a_rare_class_is_judged_by_scores(rare):
-    assay, findings = rare
+    assay, findings = found(learners, X, np.where(y, "yes", "no"), splits=6, repeats=2)
     assert not assay.report.warnings
     # Not that predictions depend on the sample, not that the baseline may be enough, not that one learner is enough.
     assert ("L109", "logistic") not in findings

@@ -19,15 +19,7 @@ from numpy.typing import NDArray
 
 from ... import expect
 from ...arrays import AnyInts, Floats
-from ...intervals import (
-    Estimate,
-    bounded,
-    coefficient_of_table,
-    crossed_error,
-    exact,
-    positive_around,
-    share_of_table,
-)
+from ...intervals import Estimate, bounded, coefficient_of_table, crossed_error, exact, positive_around, share_of_table
 from ...result import Result, parts_of
 from ..records.base import TRAINING, Refits, over
 from ..records.labelings import Labelings, expect_record

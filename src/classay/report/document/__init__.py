@@ -8,19 +8,7 @@ Read `document` first: what a report is made of. `glossary` (a table in `glossar
 
 from __future__ import annotations
 
-from .document import (
-    LEVELS,
-    SCHEMA,
-    Cell,
-    Figure,
-    Finding,
-    Picture,
-    Recommendation,
-    Report,
-    Section,
-    Sheet,
-    Unasked,
-)
+from .document import LEVELS, SCHEMA, Cell, Figure, Finding, Picture, Recommendation, Report, Section, Sheet, Unasked
 
 __all__ = [
     "LEVELS",

@@ -19,7 +19,7 @@ from .phrases import bits, joined, percent, quoted, share
 from .shown_rows import cell, frame_sheet
 
 MOST_PAIRS = 20
-TITLE = "How accurate with more classes?"
+TITLE, NETWORKS = "How accurate with more classes?", "Networks, by their weights alone"
 
 
 def classes_section(results: Results) -> Section:
@@ -73,9 +73,7 @@ def _back_test(forecast: Extrapolation, size: int) -> str:
 def networks_section(results: Results) -> Section:
     """What can be measured of networks without data."""
     if not results.networks:
-        return Section(
-            "networks", "Networks, by their weights alone", "", absent="no network was given (--network)", folded=True
-        )
+        return Section("networks", NETWORKS, "", absent="no network was given (--network)", folded=True)
     names = ("estimate", "structure", "converged", "within", "between", "row_spread")
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
@@ -91,15 +89,8 @@ def networks_section(results: Results) -> Section:
     )
     note = "Directions: higher is better for each of them; a structure below .05 is that of random weights."
     details = tuple(_figures(name, net) for name, net in results.networks.items())
-    sheet = Sheet(
-        "networks",
-        "Networks: the figures that decide",
-        ("network", *names),
-        rows,
-        note,
-        tuple(results.networks),
-        details,
-    )
+    title, columns = "Networks: the figures that decide", ("network", *names)
+    sheet = Sheet("networks", title, columns, rows, note, tuple(results.networks), details)
     pictures = tuple(
         Picture(
             f"cosines/{name}",
@@ -114,7 +105,7 @@ def networks_section(results: Results) -> Section:
         "From architecture and weights alone. Without labelled rows the accuracy of a network cannot be known; these "
         "figures show whether it is trained at all, and which classes it finds similar."
     )
-    return Section("networks", "Networks, by their weights alone", lead, pictures, (sheet,), folded=True)
+    return Section("networks", NETWORKS, lead, pictures, (sheet,), folded=True)
 
 
 def _figures(name: str, net: NetworkQuality) -> Sheet:

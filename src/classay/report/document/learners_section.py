@@ -26,6 +26,9 @@ from .phrases import joined, percent, quoted, share
 
 OF_GIVEN = ("predicted", "self_agreement", "changed_items", "overconfidence")
 """Figures of predictions that were given; they are shown where they are known."""
+SPLIT = ("expressivity", "capacity", "stochasticity", "seed_change")
+REFITS = ("refit_accuracy", "stability", "kappa", "bias", *SPLIT, "gap")
+"""Figures of how much predictions vary over refits, and all figures of refits."""
 MOST_CLASSES, MOST_SHOWN = 30, 20
 """With more classes, no confusion matrix is drawn; so many of the items that change are listed."""
 
@@ -85,10 +88,8 @@ def _refits_in_words(results: Results) -> str:
     """What refits were fitted on."""
     if not results.fitted:
         return "Refit spread: over the refits of the record."
-    size, half = results.settings.get("size", "all"), results.settings.get("half")
-    rows = size if isinstance(size, int) else half
-    known = f" of {rows:,} rows" if isinstance(rows, int) else ""
-    return f"Refit spread: from refits on random halves{known}."
+    rows = results.refit_rows
+    return f"Refit spread: from refits on random halves{'' if rows is None else f' of {rows:,} rows'}."
 
 
 def _curves(results: Results) -> tuple[Picture, ...]:
@@ -164,12 +165,7 @@ def _confusion(results: Results) -> tuple[Picture, ...]:
     data, held = results.rows, results.predicted
     if not held or data.classes.size > MOST_CLASSES:
         return ()
-    best = max(
-        held,
-        key=lambda name: (
-            (name in results.scored, results.scored[name].estimate.value) if name in results.scored else (False, 0.0)
-        ),
-    )
+    best = max(held, key=lambda name: results.scored[name].estimate.value if name in results.scored else -math.inf)
     matrix = confusion_counts(held[best].truth, held[best].labels, held[best].classes.size)
     names = [str(label) for label in held[best].classes]
     title = f"Which classes does {best} confuse? (confusion matrix)"
@@ -247,17 +243,7 @@ def variation_section(results: Results) -> Section:
     variation = sheet_of(
         "variation",
         "Refits in figures",
-        (
-            "refit_accuracy",
-            "stability",
-            "kappa",
-            "bias",
-            "expressivity",
-            "capacity",
-            "stochasticity",
-            "seed_change",
-            "gap",
-        ),
+        REFITS,
         results,
         f"Bias: at least {threshold} of {oriented.holdout_size} test predictions right, beyond chance. Bits: for the "
         f"predictions on {oriented.holdout_size} test points.",
@@ -278,7 +264,7 @@ def variation_section(results: Results) -> Section:
             "How much do predictions change with the training sample (capacity), and with the seed (stochasticity)?",
             "How much the predictions of each learner vary over refits (expressivity), split into both parts.",
             spec_of(charts.expressivity_chart(*(one.orientation for one in learners.values()))),
-            sheet_of("split", "Bits by source", ("expressivity", "capacity", "stochasticity", "seed_change"), results),
+            sheet_of("split", "Bits by source", SPLIT, results),
         ),
     ]
     if results.kinship is not None:
@@ -304,9 +290,10 @@ def variation_section(results: Results) -> Section:
 
 def _trained(results: Results) -> str:
     """The rows on which refits were trained."""
-    size, half = results.settings.get("size", "all"), results.settings.get("half")
-    known = f" ({half:,} rows)" if isinstance(half, int) else ""
-    return f"half of the training part{known}" if size == "all" else f"{size:,} rows"
+    rows = results.refit_rows
+    if results.settings.get("size", "all") != "all":
+        return f"{rows:,} rows"
+    return "half of the training part" if rows is None else f"half of the training part ({rows:,} rows)"
 
 
 TITLE = "Where do refits disagree?"

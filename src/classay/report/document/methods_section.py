@@ -19,9 +19,8 @@ def methods_section(results: Results) -> Section:
     settings = results.settings
     if not results.fitted:
         return _without_fits(results)
-    allowed = (
-        "Fixed numbers of fits" if settings["budget"] is None else f"The budget of {time_text(settings['budget'])}"
-    )
+    budget = settings["budget"]
+    allowed = "Fixed numbers of fits" if budget is None else f"The budget of {time_text(budget)}"
     lead = (
         f"{allowed} allowed: {settings['fitted']}. It took {time_text(settings['seconds'])}. "
         f"{_precision(results)}Warnings use wider intervals than the 95 % intervals shown: at "
@@ -37,6 +36,10 @@ def methods_section(results: Results) -> Section:
     for name, one in results.learners.items():
         rows += [(f"{name} was wrapped", one.wrapped)] if one.wrapped else []
         rows += [(f"note on {name}", note) for note in dict.fromkeys((*one.labelings.notes, *one.orientation.notes))]
+    return _methods(lead, rows)
+
+
+def _methods(lead: str, rows: list[tuple[Cell, ...]]) -> Section:
     sheet = Sheet("settings", "How this page was made", ("setting", "value"), tuple(rows), sort=False)
     return Section("methods", "Methods and settings", lead, (), (sheet,), folded=True)
 
@@ -54,9 +57,7 @@ def _without_fits(results: Results) -> Section:
         rows.append(("temperature", float(results.complexity.temperature)))
     rows += [(name.replace("_", " "), _cell(value)) for name, value in results.settings.items() if name != "versions"]
     rows += [(name, str(version)) for name, version in results.settings["versions"].items()]
-    rows += [("note", note) for note in results.data.notes]
-    sheet = Sheet("settings", "How this page was made", ("setting", "value"), tuple(rows), sort=False)
-    return Section("methods", "Methods and settings", lead, (), (sheet,), folded=True)
+    return _methods(lead, [*rows, *(("note", note) for note in results.data.notes)])
 
 
 def _precision(results: Results) -> str:
@@ -81,13 +82,13 @@ def _cell(value: Any) -> Cell:
 # How the data were read: columns, cells, classes, what was left out or changed.
 
 
-MOST_COLUMNS = 200
+READING, MOST_COLUMNS = "How the data were read", 200
 
 
 def reading_section(results: Results) -> Section:
     """Each column with its type, use and why; then what was renamed, dropped, or changed for single learners."""
     if not results.rows_known:
-        return Section("reading", "How the data were read", "", absent=results.no_rows, folded=True)
+        return Section("reading", READING, "", absent=results.no_rows, folded=True)
     audit = results.data.audit
     left_out = [quoted(each.name) for each in audit.columns if each.use == "left out"]
     unparsed = sum(each.unparsed for each in audit.columns)
@@ -103,25 +104,15 @@ def reading_section(results: Results) -> Section:
     elif results.learners:
         lead += " Every learner takes this table as it is."
     sheets = [_columns(results), _changes(results, wrapped), _classes(results)]
-    return Section(
-        "reading", "How the data were read", lead, (), tuple(sheet for sheet in sheets if sheet.rows), folded=True
-    )
+    return Section("reading", READING, lead, (), tuple(sheet for sheet in sheets if sheet.rows), folded=True)
 
 
 def _columns(results: Results) -> Sheet:
     audit = results.data.audit
-    rows: list[tuple[Cell, ...]] = [
-        (
-            each.name,
-            each.kind,
-            each.use,
-            each.why,
-            each.missing,
-            each.unparsed,
-            "; ".join(f"row {row}: {text}" for row, text in each.examples),
-        )
-        for each in audit.columns[:MOST_COLUMNS]
-    ]
+    rows: list[tuple[Cell, ...]] = []
+    for each in audit.columns[:MOST_COLUMNS]:
+        examples = "; ".join(f"row {row}: {text}" for row, text in each.examples)
+        rows.append((each.name, each.kind, each.use, each.why, each.missing, each.unparsed, examples))
     cut = len(audit.columns) - len(rows)
     return Sheet(
         "columns",

@@ -40,12 +40,12 @@ def data_section(results: Results) -> Section:
         why = results.why.get("complexity", "")
         title = TITLE if results.rows_known else "Classes"
         return Section("data", title, "", (), (_classes(results),), absent=why, folded=results.fitted)
-    rows = ShownRows.of(data, results.measured, results.texts)
+    rows, size = ShownRows.of(data, results.measured, results.texts), results.measured.size
+    part = f" Geometry is measured on a sample of {size:,} of them, drawn by class." if size < len(data) else ""
     lead = (
-        f"{counted_rows(len(data))}, {counted(data.table.shape[1], 'column')}, {data.classes.size} classes."
-        f"{_sampled(results)} Taking "
-        f"the nearest class by {distance_in_words(complexity)} predicts {percent(complexity.baseline_accuracy)} of "
-        f"the rows correctly, without any learner. {labels.answer}"
+        f"{counted_rows(len(data))}, {counted(data.table.shape[1], 'column')}, {data.classes.size} classes.{part} "
+        f"Taking the nearest class by {distance_in_words(complexity)} predicts "
+        f"{percent(complexity.baseline_accuracy)} of the rows correctly, without any learner. {labels.answer}"
     )
     pictures: tuple[Picture, ...] = (
         Picture(
@@ -66,19 +66,8 @@ def data_section(results: Results) -> Section:
     if labels.share.known:
         text = "Estimated share of wrong labels, and the share of errors that they explain, with intervals."
         pictures += (Picture("wrong_labels", "Wrong labels", text, spec_of(labels.plot())),)
-    sheets = (
-        _classes(results),
-        hardest_sheet(complexity, labels, rows),
-        suspects_sheet(complexity, labels, rows),
-    )
+    sheets = (_classes(results), hardest_sheet(complexity, labels, rows), suspects_sheet(complexity, labels, rows))
     return Section("data", TITLE, lead, pictures, tuple(sheet for sheet in sheets if sheet.rows), folded=True)
-
-
-def _sampled(results: Results) -> str:
-    """A sentence if this is about a sample of the rows."""
-    measured = results.measured.size
-    whole = len(results.rows)
-    return f" Geometry is measured on a sample of {measured:,} of them, drawn by class." if measured < whole else ""
 
 
 def _classes(results: Results) -> Sheet:
@@ -117,13 +106,8 @@ def _confused(results: Results) -> Sheet:
     assert results.complexity is not None
     pairs = results.complexity.neighbours()
     pairs = pairs[pairs["nearer"] > 0].sort_values("nearer", ascending=False, kind="stable").head(MOST_CLASSES)
-    rows = tuple(
-        (cell(label), cell(nearest), count)
-        for label, nearest, count in zip(pairs["label"], pairs["nearest"], pairs["nearer"].tolist())
-    )
-    return Sheet(
-        "nearest", "Rows nearer to another class", ("label", "nearest class", "rows nearer to it"), rows, "", sort=True
-    )
+    columns = {"label": "label", "nearest": "nearest class", "nearer": "rows nearer to it"}
+    return frame_sheet("nearest", "Rows nearer to another class", pairs, columns)
 
 
 # Models against the geometry: do they beat it, does complexity show their errors, and which rows are like nothing?
@@ -154,24 +138,33 @@ def _no_checks(results: Results) -> str:
 def beats(check: ModelCheck) -> str:
     """Whether a model beats the nearest class, in words."""
     versus = check.versus
-    gain, model, base = (each["accuracy"] for each in (versus.difference, versus.model, versus.baseline))
-    verdict = {"yes": "beats", "no": "is below", "not shown": "is not shown to beat"}[versus.verdict]
     return (
-        f"{sentence_name(check.name)} {verdict} the nearest class: {percent(model)} of "
-        f"{counted_rows(versus.rows, verb=True)} predicted correctly, {share(base.value)} by the nearest class, "
-        f"a difference of {points(gain)}. Always predicting the largest class is right for {share(versus.majority)}. "
+        f"{comparison(check, 'nearest class', percent(versus.model['accuracy']))} "
+        f"Always predicting the largest class is right for {share(versus.majority)}. "
         f"{counted_rows(versus.only_model, verb=True)} right by {quoted(check.name)} alone, "
         f"{versus.only_baseline:,} by the nearest class alone (p = {versus.p_value:.2g})."
     )
 
 
+def comparison(check: ModelCheck, other: str, accuracy: str) -> str:
+    """A model, the other side by its name, and the difference between their accuracies."""
+    versus = check.versus
+    verdict = {"yes": "beats", "no": "is below", "not shown": "is not shown to beat"}[versus.verdict]
+    return (
+        f"{sentence_name(check.name)} {verdict} the {other}: {accuracy} of {counted_rows(versus.rows, verb=True)} "
+        f"predicted correctly, {share(versus.baseline['accuracy'].value)} by the nearest class, a difference of "
+        f"{points(versus.difference['accuracy'])}."
+    )
+
+
+def by_measure(check: ModelCheck) -> tuple[tuple[Cell, ...], ...]:
+    """Each measure of a model, of the nearest class, and their difference."""
+    figures = (check.versus.model, check.versus.baseline, check.versus.difference)
+    return tuple((measure.replace("_", " "), *(each[measure] for each in figures)) for measure in MEASURES)
+
+
 def _gains(checks: Checks) -> Sheet:
-    rows: list[tuple[Cell, ...]] = []
-    for check in checks.values():
-        versus = check.versus
-        for measure in MEASURES:
-            figures = (each[measure] for each in (versus.model, versus.baseline, versus.difference))
-            rows.append((check.name, measure_in_words(measure), *figures))
+    rows: list[tuple[Cell, ...]] = [(check.name, *row) for check in checks.values() for row in by_measure(check)]
     of = tuple(str(row[0]) for row in rows)
     columns: tuple[str, ...] = ("learner", "measure", "its figure", "nearest class", "difference")
     if len(checks) == 1:  # its name in every line would say nothing
@@ -275,11 +268,6 @@ def unlike_in_words(unlike: UnlikeKnown) -> str:
         f"By distances, the test rows {words} unlike the training rows: {share(unlike.share.value)} are farther from "
         f"every class, or from all rows, than {share(1 - unlike.false_alarms)} of these."
     )
-
-
-def measure_in_words(measure: str) -> str:
-    """The name of a measure, such as balanced accuracy."""
-    return measure.replace("_", " ")
 
 
 def most_accurate(checks: Checks) -> ModelCheck:

@@ -12,7 +12,7 @@ from ...arrays import Ints
 from ...data.model.error_slices import Slices
 from ...expect import counted
 from ...regions.region import Region
-from ..results import ModelCheck, Results
+from ..results import ModelCheck, Results, best_of
 from .document import Picture, Section, Sheet
 from .learners_section import spec_of
 from .phrases import joined, quoted, share
@@ -41,11 +41,9 @@ def slices_section(results: Results) -> Section:
         lead += f" Searched among {tested:,} of {len(results.rows):,} rows, those with predictions."
     lead += f" No slice stands out for {joined(none)}." if none else ""
     filled = [name for name, found in searched.items() if found.slices]
-    pictures: tuple[Picture, ...] = ()
-    if filled:
-        # The chart shows the learner that one would choose.
-        best = max(filled, key=lambda name: float(results.predicted[name].correct.mean()))
-        pictures = (_picture(best, searched[best]),)
+    # The chart shows the learner that one would choose.
+    best = best_of({name: results.predicted[name] for name in filled}) if filled else ""
+    pictures = (_picture(best, searched[best]),) if filled else ()
     for check in results.checks.values():
         sheets += [_of_added(check), by_column_sheet(check)]
     return Section("slices", TITLE, lead, pictures, tuple(sheet for sheet in sheets if sheet.rows), folded=folded)
@@ -87,11 +85,9 @@ def by_column_sheet(check: ModelCheck) -> Sheet:
 
 def _of_added(check: ModelCheck) -> Sheet:
     """Slices that use complexity or confidence, which a report does not search for its findings."""
-    found, own = check.known_slices, _added_slices(check)
-    title = f"Where {quoted(check.name)} is wrong, by complexity and confidence"
-    if found is None:
-        return Sheet(f"slices_known/{check.name}", title, COLUMNS, ())
-    return _sheet(f"slices_known/{check.name}", title, found, own)
+    key, title = f"slices_known/{check.name}", f"Where {quoted(check.name)} is wrong, by complexity and confidence"
+    found = check.known_slices
+    return Sheet(key, title, COLUMNS, ()) if found is None else _sheet(key, title, found, _added_slices(check))
 
 
 def _added_slices(check: ModelCheck) -> tuple[Region, ...]:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...data.model.baseline import MEASURES
 from ...expect import counted
 from ...intervals import Estimate
 from ...learner.scores.comparison import ACCURACY, RANKING, Scored, rows_to_decide
@@ -15,7 +14,7 @@ from .document import Cell, Finding, Recommendation, Sheet
 from .figures import changed_by_sample
 from .glossary import term_of
 from .phrases import counted_rows, number, percent, points, quoted, share
-from .rows_section import measure_in_words, most_accurate, sentence_name, unlike_in_words
+from .rows_section import by_measure, comparison, most_accurate, unlike_in_words
 from .slices_section import concentrated
 
 LEVEL = 0.95
@@ -211,8 +210,7 @@ def _next(choice: _Choice, results: Results, findings: Sequence[Finding]) -> lis
     warnings = [each for each in findings if each.level == "warning"]
     concerned = [each for each in warnings if each.of not in results.names or each.of == choice.learner]
     if concerned and concerned[0] is not _against(choice, findings):
-        more = f", the first of {counted(len(concerned), 'warning')}" if len(concerned) > 1 else ""
-        return [f"First see to {concerned[0].code}{more}: {_small(concerned[0].title)}."]
+        return _see_to(concerned)
     suspects = next((each for each in findings if each.code == "D202" and each.level == "note"), None)
     # Where a class is rare, its rows look like wrong labels: the comparison is by ranking then.
     count = 0 if suspects is None else int(suspects.value.value)
@@ -220,6 +218,12 @@ def _next(choice: _Choice, results: Results, findings: Sequence[Finding]) -> lis
     if judged and 0 < count <= A_FEW * len(results.rows):
         return [f"{counted(count, 'label')} {'is' if count == 1 else 'are'} worth a look."]
     return []
+
+
+def _see_to(warnings: Sequence[Finding]) -> list[str]:
+    """The first of the warnings, if there are any."""
+    more = f", the first of {counted(len(warnings), 'warning')}" if len(warnings) > 1 else ""
+    return [f"First see to {each.code}{more}: {_small(each.title)}." for each in warnings[:1]]
 
 
 def _table(results: Results) -> Sheet:
@@ -230,15 +234,8 @@ def _table(results: Results) -> Sheet:
     columns: tuple[str, ...] = ("learner", results.metric, figure, "fit_rows")
     if not any(each.rows for _, each in ranked):  # predictions of another system
         rows, columns = [row[:3] for row in rows], columns[:3]
-    return Sheet(
-        "verdict",
-        "The learners in three figures" if len(columns) > 3 else "The models in two figures",
-        columns,
-        tuple(rows),
-        "",
-        tuple(str(row[0]) for row in rows),
-        sort=False,
-    )
+    title = "The learners in three figures" if len(columns) > 3 else "The models in two figures"
+    return Sheet("verdict", title, columns, tuple(rows), "", tuple(name for name, _ in ranked), sort=False)
 
 
 def _flipped(lead: Estimate) -> Estimate:
@@ -273,14 +270,10 @@ def _small(title: str) -> str:
 
 def _of_rows(results: Results, findings: Sequence[Finding]) -> tuple[str, ...]:
     assert results.complexity is not None
-    sentences = []
     # What makes every figure too good comes first.
-    warnings = sorted(
-        (each for each in findings if each.level == "warning"), key=lambda finding: finding.code not in SPOIL
-    )
-    if warnings:
-        more = f", the first of {counted(len(warnings), 'warning')}" if len(warnings) > 1 else ""
-        sentences.append(f"First see to {warnings[0].code}{more}: {_small(warnings[0].title)}.")
+    warnings = [each for each in findings if each.level == "warning"]
+    warnings.sort(key=lambda each: each.code not in SPOIL)
+    sentences = _see_to(warnings)
     if not results.checks:
         counts = results.complexity.geometry.counts
         sentences.append(
@@ -291,14 +284,7 @@ def _of_rows(results: Results, findings: Sequence[Finding]) -> tuple[str, ...]:
         sentences += _of_refits(results) if results.learners else []
     else:
         check = most_accurate(results.checks)
-        versus = check.versus
-        words = {"yes": "beats", "no": "is below", "not shown": "is not shown to beat"}[versus.verdict]
-        sentences.append(
-            f"{sentence_name(check.name)} {words} the geometry: {share(versus.model['accuracy'].value)} of "
-            f"{counted_rows(versus.rows, verb=True)} predicted correctly, "
-            f"{share(versus.baseline['accuracy'].value)} by the nearest class, a difference of "
-            f"{points(versus.difference['accuracy'])}."
-        )
+        sentences.append(comparison(check, "geometry", share(check.versus.model["accuracy"].value)))
         if len(results.checks) > 1:
             sentences.append("No other model is right more often.")
         sentences.append(_where(results, check))
@@ -321,12 +307,8 @@ def _beside_the_nearest_class(results: Results) -> Sheet | None:
     if not results.checks:
         return None
     check = most_accurate(results.checks)
-    figures = (check.versus.model, check.versus.baseline, check.versus.difference)
-    rows: list[tuple[Cell, ...]] = [
-        (measure_in_words(measure), *(each[measure] for each in figures)) for measure in MEASURES
-    ]
     columns = ("measure", quoted(check.name), "nearest class", "difference")
-    return Sheet("verdict", "The model and the nearest class", columns, tuple(rows), sort=False)
+    return Sheet("verdict", "The model and the nearest class", columns, by_measure(check), sort=False)
 
 
 def _labels_in_words(results: Results) -> str:

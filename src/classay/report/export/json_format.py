@@ -48,20 +48,16 @@ def report_from(content: Any) -> Report:
     return report
 
 
+@cache
 def fields_of(kind: type) -> dict[str, Any]:
     """The types of a dataclass's fields, by name."""
-    hints = _hints(kind)
+    hints = get_type_hints(kind)
     return {field.name: hints[field.name] for field in dataclasses.fields(kind)}
 
 
 def is_required(field: dataclasses.Field[Any]) -> bool:
     """Whether a document must have the field: one with a default may be missing."""
     return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-
-
-@cache
-def _hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)
 
 
 def _read(kind: Any, content: Any, place: str) -> Any:
@@ -156,10 +152,7 @@ def schema() -> dict[str, Any]:
     """
     kinds: dict[str, Any] = {}
     own = _object(Report, kinds)
-    head = {
-        "format": {"const": FORMAT},
-        "schema": {"const": SCHEMA, "description": "Version of this schema."},
-    }
+    head = {"format": {"const": FORMAT}, "schema": {"const": SCHEMA, "description": "Version of this schema."}}
     return {
         "$schema": DRAFT,
         "title": "classay report",

@@ -104,9 +104,8 @@ def metrics(report: Report) -> dict[str, float]:
 
 def parameters(report: Report) -> dict[str, str]:
     """Settings and the description of the data; names of nested values are joined by dots."""
-    flat = dict(
-        _flat({"data": report.about, **{key: value for key, value in report.settings.items() if key != "stages"}})
-    )
+    settings = {key: value for key, value in report.settings.items() if key != "stages"}
+    flat = dict(_flat({"data": report.about, **settings}))
     names = _distinct(flat)
     return {names[key]: _cut(value, LONGEST_PARAM) for key, value in flat.items()}
 
@@ -115,14 +114,12 @@ def _log(client: Any, run: str, report: Report) -> None:
     from mlflow.entities import Metric, Param, RunTag
 
     now = int(time.time() * 1000)
-    levels = {
-        f"classay.{level}s": sum(each.level == level for each in report.findings) for level in ("warning", "note")
-    }
+    levels = [each.level for each in report.findings]
     tags = {
         "classay.title": report.title,
         "classay.codes": " ".join(dict.fromkeys(each.code for each in report.warnings)),
         "mlflow.note.content": card(report),
-        **{name: str(count) for name, count in levels.items()},
+        **{f"classay.{level}s": str(levels.count(level)) for level in ("warning", "note")},
     }
     # A batch can have 100 parameters or tags, and 1,000 metrics: the smallest limit works for all.
     for some in _batches([Metric(name, value, now, 0) for name, value in metrics(report).items()]):

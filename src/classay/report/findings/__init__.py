@@ -15,7 +15,7 @@ from ..document import LEVELS, Finding, Unasked
 from ..document.phrases import joined, quoted
 from ..document.verdict import recommended
 from ..results import Results
-from . import classes_and_networks, data_rows, error_slices, fits, refits, scores, test_part  # noqa: F401  # declare rules
+from . import classes_and_networks, data_rows, error_slices, fits, refits, scores  # noqa: F401  # declare rules
 from .rules import RULES as DECLARED
 from .rules import Judge, Rule
 

@@ -1,7 +1,7 @@
 """Rules on rows and labels, and on what makes every figure wrong.
 
 D201 (the geometric baseline), D202 (wrong labels), D203 and D204 (equal rows); D205 (leaks), D206 (tied rows), D207 and
-D208 (the test part), D209 (almost perfect accuracy).
+D208 (the test part), D209 (almost perfect accuracy), D210 (accuracy on the test part).
 """
 
 from __future__ import annotations
@@ -14,15 +14,10 @@ from ...data.checks.part_shift import Shift
 from ...data.checks.row_dependence import COLUMN, ORDER, Tie
 from ...data.checks.verdicts import NOTHING, UNDECIDED
 from ...intervals import Estimate, exact
-from ...learner.scores.comparison import (
-    ACCURACY,
-    RANKING,
-    accuracy_over_rows,
-    difference_over_rows,
-    nearly_constant,
-)
+from ...learner.scores.comparison import ACCURACY, RANKING, accuracy_over_rows, difference_over_rows, nearly_constant
+from ...learner.scores.part_accuracy import HARDER, RELATION, UNKNOWN, part_accuracy
 from ..document.phrases import distance_in_words, joined, points, quoted, share
-from ..results import Results
+from ..results import Results, best_of
 from .rules import (
     EVERYONE,
     OPEN,
@@ -34,6 +29,7 @@ from .rules import (
     fits_of,
     full_fits,
     full_folds,
+    refits,
     rule,
     say,
 )
@@ -298,3 +294,27 @@ def _columns_that_differ(measured: Shift) -> str:
         return "No single column differs; the columns are related in another way."
     more = len(measured.columns) - 3
     return f"These columns differ most: {joined(named)}{f', and {more} more' if more > 0 else ''}."
+
+
+POSSIBLE = 0.1
+"""If a larger fall remains possible, nothing is decided."""
+
+
+@rule("D210", refits)
+def accuracy_on_test(results: Results, judge: Judge) -> Outcome:
+    """Is a learner right as often on the test part as in cross-validation?"""
+    if results.data.test is None:
+        return "no test part was given (--test)"
+    retrained = {name: one.retraining for name, one in results.learners.items() if name in results.predicted}
+    records = {name: one.record for name, one in retrained.items() if one is not None}
+    if not records:
+        return "it needs cross-validated predictions and retraining (--retrains)"
+    name = best_of({each: results.predicted[each] for each in records})
+    held, record, shift = results.predicted[name], records[name], results.suspicions.shift
+    odds = np.full(len(results.data), np.nan) if shift is None else shift.odds
+    right = (record.labels[record.present] == record.truth).mean(axis=0)
+    made = part_accuracy(held.right, odds[held.rows], right, held.groups, record.groups)
+    causes = {RELATION: "relation", HARDER: "rows", UNKNOWN: "unknown"}
+    outcome = causes[made.cause] if made.falls else "undecided" if made.change.low < -POSSIBLE else "fine"
+    parts = {"expected": made.expected, "change": made.change, "most": max(-made.change.low, 0.0)}
+    return say(outcome, name, made.observed, test=record.truth.size, effective=made.effective, **parts)

@@ -145,15 +145,9 @@ def indistinguishable(results: Results, judge: Judge) -> Outcome:
     kin = results.kinship
     assert kin is not None
     distance, chance = kin.jensen_shannon, kin.floor["jensen_shannon"]
-    varied = [
-        name in results.learners and not nearly_constant(results.learners[name].labelings.labels) for name in kin.names
-    ]
-    pairs = [
-        (a, b)
-        for a in range(len(kin.names))
-        for b in range(a)
-        if distance[a, b] <= chance[a, b] and varied[a] and varied[b]
-    ]
+    known = {name: one for name, one in results.learners.items() if not nearly_constant(one.labelings.labels)}
+    varied = [place for place, name in enumerate(kin.names) if name in known]
+    pairs = [(a, b) for a in varied for b in varied if b < a and distance[a, b] <= chance[a, b]]
     if not pairs:
         return []
     a, b = min(pairs, key=lambda pair: distance[pair])

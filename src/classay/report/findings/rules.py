@@ -31,13 +31,7 @@ WORDING: dict[str, dict[str, Any]] = tomllib.loads(
     files(__package__).joinpath("findings.toml").read_text(encoding="utf-8")
 )
 """By code: the title, the text of the docs, and what is said of each outcome; of the code itself, what they share."""
-FORMATS: dict[str, Callable[[Any], str]] = {
-    "bits": bits,
-    "percent": percent,
-    "points": points,
-    "quoted": quoted,
-    "share": share,
-}
+FORMATS: dict[str, Callable[[Any], str]] = {form.__name__: form for form in (bits, percent, points, quoted, share)}
 
 
 class Said(NamedTuple):
@@ -201,9 +195,7 @@ def fits_of(held: OutOfFold | None) -> str:
 
 def refitted(results: Results) -> str:
     """The rows of refits on halves, in parentheses, so that their accuracy is not taken for the cross-validated one."""
-    size, half = results.settings.get("size", "all"), results.settings.get("half")
-    rows = size if isinstance(size, int) else half
-    return f" (refits on {rows:,} rows)" if isinstance(rows, int) else " (refits)"
+    return " (refits)" if results.refit_rows is None else f" (refits on {results.refit_rows:,} rows)"
 
 
 def every_learner(asked: Mapping[str, Any], results: Results) -> str:
@@ -228,9 +220,7 @@ def limited(finding: Finding, basis: str, results: Results) -> Finding:
 def _rows_used(of: str, basis: str, results: Results) -> tuple[int, int]:
     """Rows of the fits behind a finding, and how many there could have been."""
     if basis == "refits":
-        half = int(results.settings.get("half", 0))
-        size = results.settings.get("size", "all")
-        return (size, half) if isinstance(size, int) else (half, half)
+        return results.refit_rows or 0, int(results.settings.get("half", 0))
     if basis == "folds":
         held = [results.predicted[of]] if of in results.predicted else list(results.predicted.values())
         return min(((each.fit_rows, each.available) for each in held), default=(0, 0))

@@ -76,12 +76,7 @@ class GeometryOptions:
 USUAL = GeometryOptions()
 
 
-def learner_results(
-    name: str,
-    labelings: Labelings,
-    test_rows: Any,
-    seed: int,
-) -> LearnerResults:
+def learner_results(name: str, labelings: Labelings, test_rows: Any, seed: int) -> LearnerResults:
     """Every figure of the refits of one learner. Raises InputError if the record is too small for any.
 
     `test_rows` is the table of its test points.
@@ -96,16 +91,7 @@ def learner_results(
         regions = steady.regions(test_rows, random_state=seed)
     except InputError as too_little:
         why["regions"] = str(too_little)
-    return LearnerResults(
-        name=name,
-        labelings=labelings,
-        orientation=oriented,
-        stability=steady,
-        on_probes=on_probes,
-        regions=regions,
-        points=test_rows,
-        why=why,
-    )
+    return LearnerResults(name, labelings, oriented, steady, on_probes, regions, test_rows, why)
 
 
 def slices_of(results: Results, seed: int, why: dict[str, str]) -> dict[str, Slices]:
@@ -184,9 +170,8 @@ def with_row_figures(
             groups = known.groups
             if groups is not None and test.groups is not None:
                 groups = np.concatenate([groups, test.groups])
-            measured = complexity(
-                X, known.y, X_eval=X_test, y_eval=test.y, groups=groups, random_state=seed, **settings
-            )
+            settings |= {"X_eval": X_test, "y_eval": test.y}
+            measured = complexity(X, known.y, groups=groups, random_state=seed, **settings)
     except InputError as mistake:
         if on_test or options != USUAL:
             raise
@@ -215,10 +200,8 @@ def _as_numbers(data: Data, options: GeometryOptions) -> tuple[Any, Any, tuple[s
         remark = f"Texts of {data.text!r}, embedded by {options.text_model}.{unused}"
         return vectors[0], vectors[-1], tuple(texts[-1]), (remark,)
     gaps = sum(int(table.isna().any(axis=1).sum()) for table in tables)
-    filled = (
-        f"{gaps} of {sum(map(len, tables))} rows have missing values: numbers were filled with the median of their "
-    )
-    remarks = (f"{filled}column.",) if gaps else ()
+    count = f"{gaps} of {sum(map(len, tables))} rows"
+    remarks = (f"{count} have missing values: numbers were filled with the median of their column.",) if gaps else ()
     # The paper inverts every covariance as it is, which all indicators of a category would not allow.
     independent = options.paper and options.distance in ("auto", "mahalanobis", "correlation")
     if data.test is None:
@@ -253,13 +236,8 @@ def check_model(name: str, held: OutOfFold, results: Results, seed: int) -> Mode
         return replace(check, why=f"Every prediction is {'wrong' if wrong.all() else 'right'}.")
     check = replace(check, against=result.against(wrong, added["confidence"]))
     try:
-        found = slices(
-            searched,
-            wrong,
-            by_column=searched.shape[1] <= MOST_COLUMNS,
-            random_state=seed,
-            groups=result.evidence.row_groups,
-        )
+        groups, narrow = result.evidence.row_groups, searched.shape[1] <= MOST_COLUMNS
+        found = slices(searched, wrong, by_column=narrow, random_state=seed, groups=groups)
     except InputError as too_little:
         return replace(check, why=str(too_little))
     return replace(check, known_slices=found)

@@ -26,15 +26,7 @@ from ...learner.versions.judges import judges
 from ...splits import PerRow
 from ...tables.data import Data
 from ..results import LearnerResults, Results, RunsResults
-from .measures import (
-    OFF_ONE,
-    USUAL,
-    GeometryOptions,
-    kinship_of,
-    learner_results,
-    with_predictions,
-    with_row_figures,
-)
+from .measures import OFF_ONE, USUAL, GeometryOptions, kinship_of, learner_results, with_predictions, with_row_figures
 from .settings import FOLDS
 from .suspicions import suspicions_of
 

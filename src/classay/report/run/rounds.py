@@ -140,11 +140,7 @@ def rounds_of(
 
 
 def _planned(
-    data: Data,
-    learners: Mapping[str, Any],
-    networks: Mapping[str, NetworkQuality],
-    effort: Effort,
-    clock: Clock,
+    data: Data, learners: Mapping[str, Any], networks: Mapping[str, NetworkQuality], effort: Effort, clock: Clock
 ) -> Plan:
     setup = _setup(data, effort, next(iter(learners.values())))
     with clock.stage("Trial fits"):
@@ -313,12 +309,7 @@ def _with_copies(plan: Plan, base: Results) -> tuple[str, OutOfFold] | None:
 
 
 def _refitted(
-    plan: Plan,
-    base: Results,
-    before: Results,
-    records: RecordRounds,
-    retrainings: Mapping[str, Retraining],
-    first: int,
+    plan: Plan, base: Results, before: Results, records: RecordRounds, retrainings: Mapping[str, Retraining], first: int
 ) -> Results:
     """The results with those of refits, as far as they are through their first round of so many splits."""
     failed, why = base.failed | records.failed, dict(base.why)

@@ -23,13 +23,7 @@ LEAST_OF_A_CLASS = 4
 
 
 def data_of(
-    X: Any,
-    y: ArrayLike | None,
-    name: str = "data",
-    target: str = "label",
-    *,
-    X_test: Any = None,
-    **roles: Any,
+    X: Any, y: ArrayLike | None, name: str = "data", target: str = "label", *, X_test: Any = None, **roles: Any
 ) -> Data:
     """The rows with their classes and what belongs to them; a `Data`, as a file gives it, is taken as it is.
 

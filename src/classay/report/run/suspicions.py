@@ -45,8 +45,7 @@ def suspicions_of(data: Data, test_rows: Ints, seed: int, progress: bool = False
     together = None
     if data.per_row.time is None:
         together = tried(
-            "dependence",
-            lambda: dependence(data.table, data.y, groups=groups, random_state=seed, progress=progress),
+            "dependence", lambda: dependence(data.table, data.y, groups=groups, random_state=seed, progress=progress)
         )
     else:
         why["dependence"] = "with times, fits are tested on later rows only"
