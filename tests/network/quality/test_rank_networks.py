@@ -13,10 +13,9 @@ from walks import walks
 
 from classay.expect import InputError
 from classay.intervals import Estimate
-from classay.network.quality.labelled_rows import accuracy_by_rows
+from classay.network.quality.labelled_rows import accuracy_by_rows, draw
 from classay.network.quality.quality import network_quality
 from classay.network.quality.rank_networks import rank_networks, tie_groups
-from classay.network.quality.rows_to_label import draw
 
 
 @pytest.fixture(scope="module")

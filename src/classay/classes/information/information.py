@@ -20,7 +20,7 @@ from .channel import ChannelFit, fano, fit_channel, least_information
 
 
 @dataclass(frozen=True)
-class Information(Result, chart="information:information_chart"):
+class Information(Result, chart="curve:information_chart"):
     """The result of `information`, in bits; `nats` has the same figures in nats, by name.
 
     `implied` is an estimate. For the two bounds, `bound` (any classes, from sets of `bound_classes`) and `fano` (these
@@ -88,7 +88,7 @@ class DecoderFigures:
 
 
 @dataclass(frozen=True)
-class Decoders(Result, chart="information:decoders_chart"):
+class Decoders(Result, chart="curve:decoders_chart"):
     """The result of `information` for several curves: `decoders`, from the most implied information to the least.
 
     `k` is the number of classes that all of them have.

@@ -21,10 +21,9 @@ from ...expect import InputError, shown
 from ...intervals import Estimate, of_mean, of_proportion
 from ...result import Result
 from ..cosines import Cosines, cosines, pair_cosines, separations, unit
-from ..prototypes.prototypes import Prototypes, prototypes, split_of
+from ..prototypes.prototypes import Prototypes, fresh_network, prototypes, split_of
 from ..prototypes.split import Split
 from ..prototypes.split import split as split_network
-from ..prototypes.structure import fresh_network
 from .features import cosine_figures, definition_1, distributions, per_class, per_pair, sign_note
 from .figures import cosines_by_start, figures, rows_by_start
 from .head import HeadQuality, head_quality
