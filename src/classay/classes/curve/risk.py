@@ -140,10 +140,6 @@ class CostCounts:
         costs[1:] += sizes[:-1] / max(self.n_classes - 1, 1) * _signed_mean(self.wrong, sizes[:-1])
         return costs
 
-    def add_above(self, runs: ScoreRuns) -> None:
-        """Runs above the true class; ties among them are broken at random."""
-        self.wrong += spread_weights(runs.lower - 1, runs.size - 1, runs.cost, self.wrong.size)
-
     def add_own(self, runs: ScoreRuns, of_right: Floats) -> None:
         """Runs of the true class and those it ties with; `of_right` is the cost of the right prediction, weighted."""
         lower, tied, of_ties = runs.lower, runs.size - 1, runs.cost - of_right
@@ -213,7 +209,8 @@ def count_costs(
 
 
 def _add_costs(counts: CostCounts, runs: ScoreRuns, above: AnyInts, own: AnyInts, of_right: Floats) -> None:
-    counts.add_above(ScoreRuns(runs.lower[above], runs.size[above], runs.cost[above]))
+    # Ties among runs above the true class are broken at random.
+    counts.wrong += spread_weights(runs.lower[above] - 1, runs.size[above] - 1, runs.cost[above], counts.wrong.size)
     counts.add_own(ScoreRuns(runs.lower[own], runs.size[own], runs.cost[own]), of_right)
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
 import pandas as pd
@@ -209,7 +209,12 @@ def information(
     """
     expect.fraction(alpha, "alpha")
     if isinstance(curve, Mapping):
-        return _ranked(_expect_curves(curve), alpha, k, method)
+        if len(curve) < 2:
+            raise expect.InputError(
+                "`curves` must be a dict of at least two curves, name -> curve from `accuracy_curve`."
+            )
+        named = {str(name): expect_curve(each, f"curves[{name!r}]") for name, each in curve.items()}
+        return _ranked(named, alpha, k, method)
     return information_of(fit_channel(expect_curve(curve)), alpha, k, method, 1 if tried is None else tried)
 
 
@@ -333,9 +338,3 @@ def _notes(curves: dict[str, Curve], unsupported: list[str]) -> tuple[str, ...]:
     if unsupported:
         notes.append(f"Placed by the bound, since no implied information is supported: {expect.shown(unsupported, 5)}.")
     return tuple(notes)
-
-
-def _expect_curves(curves: Any) -> dict[str, Curve]:
-    if len(curves) < 2:
-        raise expect.InputError("`curves` must be a dict of at least two curves, name -> curve from `accuracy_curve`.")
-    return {str(name): expect_curve(curve, f"curves[{name!r}]") for name, curve in curves.items()}
