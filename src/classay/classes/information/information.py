@@ -228,7 +228,10 @@ def information_of(
         bound, size, by_fano = none, curve.n_classes, none
     else:
         bound, size = _bound(curve, alpha, k, method, tried, others)
-        by_fano = _fano(curve, 1 - alpha / tried / others)
+        # From the lower confidence limit of the accuracy.
+        level, achieved = 1 - alpha / tried / others, achieved_accuracy(curve, curve.n_classes)
+        low = lower_bound_fixed_classes(achieved, math.log(1 - level), rows_by_class(curve))
+        by_fano = Estimate(fano(achieved, curve.n_classes), fano(low, curve.n_classes), math.inf, level, FIXED)
     implied = fit.nats(1 - alpha)
     nats = {"implied": replace(implied, low=bound.low) if fit.unsupported else implied, "bound": bound, "fano": by_fano}
     implied, bound, by_fano = (in_bits(estimate) for estimate in nats.values())
@@ -257,13 +260,6 @@ def shares_of_alpha(n_classes: int) -> dict[int, float]:
     if not fewer:
         return {n_classes: 1.0}
     return {n_classes: 0.5, **dict.fromkeys(fewer, 0.5 / len(fewer))}
-
-
-def _fano(curve: Curve, level: float) -> Estimate:
-    """Fano's bound in nats, from the lower confidence limit of the accuracy."""
-    achieved = achieved_accuracy(curve, curve.n_classes)
-    low = lower_bound_fixed_classes(achieved, math.log(1 - level), rows_by_class(curve))
-    return Estimate(fano(achieved, curve.n_classes), fano(low, curve.n_classes), math.inf, level, FIXED)
 
 
 def in_bits(nats: Estimate) -> Estimate:
