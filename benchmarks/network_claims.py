@@ -171,7 +171,7 @@ def untrained(table: pd.DataFrame) -> None:
     """Structure of fresh networks, by several initialisations, and of trained ones; how many are called like fresh."""
     import network_zoo as zoo
 
-    from classay.network.prototypes.structure import layer_structure
+    from classay.network.prototypes.prototypes import layer_structure
 
     starts = {
         "torch": lambda weight: None,

@@ -19,9 +19,8 @@ import numpy as np
 import timing
 import torch
 
-from classay.network.quality.labelled_rows import accuracy_by_rows
+from classay.network.quality.labelled_rows import accuracy_by_rows, draw
 from classay.network.quality.rank_networks import compared_pairs
-from classay.network.quality.rows_to_label import draw
 
 SIZES = (25, 50, 100, 200, 400)
 PLANS = (

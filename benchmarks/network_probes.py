@@ -27,10 +27,9 @@ from numpy.typing import NDArray
 from classay import seeds
 from classay.arrays import Floats
 from classay.network.cosines import singular_values, unit
-from classay.network.prototypes.prototypes import Prototypes
+from classay.network.prototypes.prototypes import Prototypes, fresh_network
 from classay.network.prototypes.schedule import SEED
 from classay.network.prototypes.split import Split
-from classay.network.prototypes.structure import fresh_network
 from classay.network.prototypes.trace import frozen
 from classay.network.prototypes.walks import Walker
 

@@ -13,8 +13,8 @@ from drawings import HOSTILE, drawn, rows_with, texts_of, titles
 from sklearn.datasets import load_digits, load_iris
 
 from classay import charts
+from classay.charts.stability import cells, grid
 from classay.charts.style.picture_files import SIDE, pictures, png
-from classay.charts.style.plane import cells, grid
 from classay.data.rows import complexity
 from classay.expect import InputError
 

@@ -104,7 +104,7 @@ def test_accuracies_of_networks(quality):
     assert second["lower"] == second["upper"]  # bounds that cross hold nothing
     assert third["true"] is None
     text = drawn(chart)
-    for words in ("of 50% of", "by labelled rows", "Dotted"):
+    for words in ("Diamonds", "by labelled rows", "Dotted"):
         assert words in text
     assert "Diamonds" not in drawn(charts.accuracy_bounds(quality))
 

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 import classay
-from classay.data.model.paired import paired_accuracy, tango
+from classay.data.model.baseline import paired_accuracy, tango
 from classay.expect import InputError
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import classay
 from classay.auc import auc, of_auc, of_auc_difference
-from classay.data.model.paired import balanced_accuracy, paired_accuracy
+from classay.data.model.baseline import balanced_accuracy, paired_accuracy
 
 RUNS = 1000
 SCORES = {

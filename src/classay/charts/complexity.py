@@ -174,18 +174,12 @@ CELL_TIPS = {"full": "label", "other": "nearest class", "rows_text": "rows"}
 
 def nearest_classes(complexity: Complexity) -> alt.LayerChart:
     """Draw which share of each class is nearest to which: a heat map; with many classes, bars of the worst pairs."""
-    counts = _counts(complexity)
-    many = max(np.unique(complexity.labels).size, complexity.classes.size) > MOST_CLASSES
-    return _pairs(complexity, counts) if many else _heatmap(complexity, counts)
-
-
-def _counts(complexity: Complexity) -> pd.DataFrame:
-    """How many rows of each label the baseline assigns to each class, and their share of the label's rows."""
     frame = pd.DataFrame({"label": complexity.labels, "predicted": complexity.predicted})
     counts = frame.groupby(["label", "predicted"], sort=True).size().rename("rows").reset_index()
     counts["of"] = counts.groupby("label")["rows"].transform("sum")
     counts["share"] = counts["rows"] / counts["of"]
-    return counts
+    many = max(np.unique(complexity.labels).size, complexity.classes.size) > MOST_CLASSES
+    return _pairs(complexity, counts) if many else _heatmap(complexity, counts)
 
 
 def _heatmap(complexity: Complexity, counts: pd.DataFrame) -> alt.LayerChart:

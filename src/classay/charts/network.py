@@ -181,13 +181,11 @@ def accuracy_bounds(ranking: Ranking | NetworkQuality) -> alt.LayerChart:
         panel.mark("point", known, tips, size=55, color=theme.COLOURS[0], x="value"),
         panel.mark("point", true, tips, size=80, color=theme.COLOURS[1], shape="diamond", x="true"),
     ]
-    title = "The range of accuracies to expect from a network, without data"
-    if isinstance(ranking, Ranking) and true and not math.isnan(ranking.enclosed):
-        title = f"The paper's bounds contain the true accuracy of {ranking.enclosed:.0%} of the networks"
     parts = ["Bars: the paper's bounds (none if they cross)."]
     parts += ["Points: by labelled rows, with the 90% interval."] if known else []
     parts += ["Dotted: unknown without labelled rows."] if unknown else []
     parts += ["Diamonds: true accuracy."] if true else []
+    title = "The range of accuracies to expect from a network, without data"
     return panel.drawn(layers, title, " ".join(parts), wrap=WIDTH + 140)
 
 

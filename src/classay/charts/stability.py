@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
 
 import altair as alt
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
-from ..expect import InputError, counted
+from ..arrays import Floats, Mask
+from ..expect import InputError, counted, nearest, shown
+from ..frames import pandas_of
 from ..intervals import Estimate
 from ..learner.stability.agreement import FRESH
 from ..learner.stability.disagreement import DisagreementRegions, as_frame
 from ..learner.stability.stability import RegressionStability, Stability, StabilityTable
+from ..regions.conditions import Range
+from ..regions.region import Region
+from ..seeds import generator
 from .kinds import Kinds
 from .style import placement, theme
 from .style.panel import Panel, numbers
 from .style.parts import figures_chart, histogram, histogram_from_zero
-from .style.plane import Table, cells, chosen, grid, limits, outline_layers, outlines, ranges
 from .style.theme import Row, cut, estimate_text, figure, interval, labels, printable, within
 
 # One learner: its figures beside the distribution of agreement over points.
@@ -196,6 +204,210 @@ def disagreement_plane(
     sentences += [f"Not drawn, on other columns: {counted(missing, 'region')}."] if missing else []
     sentences += [f"Not drawn, without a value or far out: {counted(far, 'point')}."] if far else []
     return panel.drawn(layers, f"{cut(stability.learner)}: where refits disagree", " ".join(sentences), wrap=SIDE + 130)
+
+
+# Rows of two columns in a grid of cells. Arrays alone, nothing is drawn.
+
+
+COARSEST, FINEST = 8, 28
+"""Fewest and most cells along a side."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The edges of cells in both columns, and which rows are within them."""
+
+    across: Floats
+    up: Floats
+    inside: Mask
+
+
+def grid(x: Floats, y: Floats) -> Grid:
+    """A grid with few empty cells: finer with many rows, one cell per value if there are few values."""
+    side = int(np.clip(np.sqrt(x.size) / 2, COARSEST, FINEST))
+    across, up = _edges(x, side), _edges(y, side)
+    return Grid(across, up, (x >= across[0]) & (x <= across[-1]) & (y >= up[0]) & (y <= up[-1]))
+
+
+def cells(grid: Grid, x: Floats, y: Floats, values: Floats) -> list[Row]:
+    """Each cell that has rows: its edges, how many, and the mean of their values."""
+    i, j = (
+        np.clip(np.searchsorted(edges, column[grid.inside], side="right") - 1, 0, edges.size - 2)
+        for edges, column in ((grid.up, y), (grid.across, x))
+    )
+    columns = grid.across.size - 1
+    flat = i * columns + j
+    counts, sums = np.bincount(flat), np.bincount(flat, values[grid.inside])
+    return [
+        {
+            "x": float(grid.across[at % columns]),
+            "to_x": float(grid.across[at % columns + 1]),
+            "y": float(grid.up[at // columns]),
+            "to_y": float(grid.up[at // columns + 1]),
+            "rows": int(counts[at]),
+            "mean": float(sums[at] / counts[at]),
+        }
+        for at in np.flatnonzero(counts).tolist()
+    ]
+
+
+def _edges(column: Floats, side: int) -> Floats:
+    """Edges of at most `side` cells, without far outliers; one cell per value if there are few values."""
+    there = column[np.isfinite(column)]
+    low, high = _usual_range(there)
+    distinct = np.unique(there[(there >= low) & (there <= high)])
+    if distinct.size == 1:
+        return np.asarray(distinct[0] + np.array([-0.5, 0.5]))
+    if distinct.size <= side:
+        middles = (distinct[1:] + distinct[:-1]) / 2
+        ends = 2 * distinct[[0, -1]] - middles[[0, -1]]
+        return np.concatenate([ends[:1], middles, ends[1:]])
+    if np.array_equal(distinct, np.round(distinct)):
+        # The same number of whole numbers in every cell: otherwise artificial stripes appear.
+        step = np.ceil((high - low + 1) / side)
+        return np.asarray(low - 0.5 + step * np.arange(int(np.ceil((high - low + 1) / step)) + 1))
+    return np.linspace(low, high, side + 1)
+
+
+def _usual_range(there: Floats) -> tuple[float, float]:
+    """From the lowest to the highest value, unless the middle 98 % of rows would be squeezed."""
+    low, high = float(there.min()), float(there.max())
+    left, right = (float(end) for end in np.quantile(there, [0.01, 0.99], method="nearest"))
+    room = right - left
+    if room <= 0:
+        return low, high
+    return max(low, left - room / 2), min(high, right + room / 2)
+
+
+def limits(edges: Floats) -> list[float]:
+    """Where an axis begins and ends, with room for points on the edge."""
+    margin = (edges[-1] - edges[0]) * 0.02
+    return [(edges[0] - margin).item(), (edges[-1] + margin).item()]
+
+
+# Which two columns of the rows to draw.
+
+
+SAMPLE, MOST_COLUMNS = 20_000, 2_000
+"""Columns are compared on this many rows, and at most this many columns: beyond that, little is gained."""
+
+
+class Table:
+    """Rows by column, of a DataFrame, an array or a sparse matrix."""
+
+    def __init__(self, rows: Any, n_rows: int) -> None:
+        rows, frame_type = pandas_of(rows), cast(Any, pd.DataFrame)
+        if hasattr(rows, "tocsc"):
+            rows = frame_type.sparse.from_spmatrix(rows)
+        self.frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(np.asarray(rows))
+        if len(self.frame) != n_rows or not self.frame.shape[1]:
+            raise InputError(f"`X` has shape {self.frame.shape}; expected the {n_rows} rows that were measured.")
+        named = not isinstance(self.frame.columns, pd.RangeIndex)
+        self.names = [str(name) if named else f"x{name}" for name in self.frame.columns]
+
+    def numeric(self) -> list[int]:
+        return [place for place, kind in enumerate(self.frame.dtypes) if pd.api.types.is_numeric_dtype(kind)]
+
+    def column(self, place: int, rows: Any = slice(None)) -> Floats:
+        """A column as numbers, NaN where there is none."""
+        return np.asarray(self.frame.iloc[rows, place].to_numpy(dtype=float, na_value=np.nan))
+
+    def place(self, name: str | int, option: str) -> int:
+        if isinstance(name, (int, np.integer)) and not isinstance(name, bool) and 0 <= name < len(self.names):
+            place = int(name)
+        elif str(name) in self.names:
+            place = self.names.index(str(name))
+        else:
+            raise InputError(
+                f"`{option}` is {name!r}, which is not a column of `X`.{nearest(str(name), self.names)} It has "
+                f"{shown(self.names)}."
+            )
+        if place not in self.numeric():
+            raise InputError(f"`{option}` is {name!r}, a column without numbers; expected a numeric one.")
+        if not np.isfinite(self.column(place)).any():
+            raise InputError(f"`{option}` is {name!r}, a column without any finite number.")
+        return place
+
+
+def chosen(
+    table: Table, x: str | int | None, y: str | int | None, groups: NDArray[Any], first_choice: tuple[str, ...]
+) -> tuple[int, int]:
+    """The positions of two columns: those named, then `first_choice`, then those in which groups differ most."""
+    first = None if x is None else table.place(x, "x")
+    second = None if y is None else table.place(y, "y")
+    if first is not None and second is not None:
+        return first, second
+    order = _by_spread(groups, table)
+    preferred = [place for name in first_choice for place in order if table.names[place] == name]
+    rest = [place for place in dict.fromkeys([*preferred, *order]) if place not in (first, second)]
+    if len(rest) < (first is None) + (second is None):
+        raise InputError("`X` has fewer than 2 columns of numbers that vary; a plane needs two.")
+    if first is None:
+        first = rest.pop(0)
+    return first, rest[0] if second is None else second
+
+
+def _by_spread(groups: NDArray[Any], table: Table) -> list[int]:
+    """Numeric columns, first those in which the means of groups differ most relative to the spread within them."""
+    rows = np.arange(len(groups))
+    if rows.size > SAMPLE:
+        rows = np.sort(generator(0, "columns").permutation(rows)[:SAMPLE])
+    _, codes = np.unique(groups[rows], return_inverse=True)
+    ranked = []
+    for place in table.numeric()[:MOST_COLUMNS]:
+        column = table.column(place, rows)
+        there = np.isfinite(column)
+        values, own = column[there], codes[there]
+        if not values.size or np.ptp(values) == 0:
+            continue
+        values = (values - values.mean()) / np.ptp(values)
+        counts = np.bincount(own)
+        means = np.bincount(own, values) / np.maximum(counts, 1)
+        between, total = float(counts @ means**2), float(values @ values)
+        ranked.append((-between / total, place))
+    return [place for _, place in sorted(ranked)]
+
+
+# Regions outlined in the plane of two columns.
+
+
+def outlines(regions: Sequence[Region], names: tuple[str, str], plane: Grid) -> list[Row]:
+    """Those regions that use these columns only, as rectangles in the plane. An open end is the plane's."""
+    boxes: list[Row] = []
+    for region in regions:
+        by_column = ranges(region)
+        if by_column is None or not set(by_column) <= set(names):
+            continue
+        box: Row = {"rank": f"{region.rank}", "condition": printable(region.condition)}
+        for name, edges, fields in zip(names, (plane.across, plane.up), (("x", "to_x"), ("y", "to_y"))):
+            part = by_column.get(name)
+            ends = (None, None) if part is None else (part.low, part.high)
+            for field, end, edge in zip(fields, ends, (edges[0], edges[-1])):
+                box[field] = float(np.clip(edge if end is None else end, edges[0], edges[-1]))
+        rate_text = f"{region.rate.value:.0%}, elsewhere {region.rest_rate:.0%}"
+        boxes.append(box | {"rate_text": rate_text, "rows_text": f"{region.size:,}"})
+    return boxes
+
+
+def ranges(region: Region) -> dict[str, Range] | None:
+    """A region's ranges by column; None if it also uses categories, dates or missing values."""
+    by_column = {part.feature: part for part in region.conditions if isinstance(part, Range)}
+    ends = [end for part in by_column.values() for end in (part.low, part.high) if end is not None]
+    only_numbers = len(by_column) == len(region.conditions) and all(isinstance(end, (int, float)) for end in ends)
+    return by_column if only_numbers else None
+
+
+def outline_layers(panel: Panel, boxes: Sequence[Row], tooltip: Mapping[str, str]) -> list[Any]:
+    """Frames with their ranks."""
+    if not boxes:
+        return []
+    plate = {"shape": "square", "size": 220, "xOffset": 9, "yOffset": 9, "fill": alt.value("#2b333d")}
+    number = {"color": "white", "fontWeight": "bold", "fontSize": 11, "dx": 9, "dy": 10}
+    return [
+        panel.mark("rect", boxes, tooltip, style="interval", filled=False, strokeWidth=2, x2="to_x", y2="to_y"),
+        panel.mark("point", boxes, tooltip, y="to_y", **plate),
+        panel.mark("text", boxes, tooltip, y="to_y", text="rank", **number),
+    ]
 
 
 STABILITY: Kinds = {

@@ -259,7 +259,7 @@ class Complexity(Result, chart="complexity:COMPLEXITY"):
             )
         detail, tables = detail_needed((self.distance,), self.covariance), []
         for row in chosen:
-            geometry = evidence.geometry_without(int(row), detail)
+            geometry = evidence.geometry_for(0 if evidence.folds is None else int(evidence.folds[row]), detail)
             metric = DistanceMetric(geometry, (self.distance,), self.covariance)
             part = take(evidence.table, slice(row, row + 1))
             values = finite(part.toarray() if hasattr(part, "toarray") else part, evidence.name, int(row))

@@ -113,7 +113,9 @@ def complexity(
         covariance = "full"  # the same choices one by one
     seed = settle(random_state)
     (X, of_texts), (X_eval, of_others) = as_vectors(X), as_vectors(X_eval, "X_eval")
-    detail = _detail(distance, covariance)
+    # How much of the scatter the geometry keeps; "auto": as much as is affordable.
+    needed = detail_needed((distance,), covariance)
+    detail = "auto" if distance == "auto" or needed == "full" else needed
     geometry, own, evidence, labels = _inputs(X, y, X_eval, y_eval, detail, folds, seed, groups)
     other_rows = evidence is not own
     codes = encode(labels, geometry.classes)
@@ -175,12 +177,6 @@ def _folds(cross_fit: Any) -> int:
     if cross_fit is True or cross_fit == "auto":
         return 5
     return expect.whole(cross_fit, "cross_fit", at_least=2, why="Use cross_fit=False for none.")
-
-
-def _detail(distance: str, covariance: str) -> str:
-    """How much of the scatter the geometry keeps; "auto": as much as is affordable."""
-    needed = detail_needed((distance,), covariance)
-    return "auto" if distance == "auto" or needed == "full" else needed
 
 
 def _inputs(

@@ -6,6 +6,6 @@ the ranking of several networks). `cosines` is the geometry that the last two sh
 so that importing this package does not load it.
 """
 
-from .quality.rows_to_label import RowsToLabel, rows_to_label
+from .quality.labelled_rows import RowsToLabel, rows_to_label
 
 __all__ = ["RowsToLabel", "rows_to_label"]

@@ -90,9 +90,8 @@ def cosines(features: NDArray[np.floating], codes: NDArray[np.integer], classes:
         members = units[codes == one]
         n = len(members)
         lengths = (members**2).sum(axis=1)  # 1, or 0 where a feature is zero
-        product = members.T @ members if members.shape[1] < n else members @ members.T
         total = (((n * means[one]) ** 2).sum() - lengths.sum()) / 2
-        squares = ((product**2).sum() - (lengths**2).sum()) / 2
+        squares = (_squared_products(members) - (lengths**2).sum()) / 2
         pairs = n * (n - 1) / 2
         within[one] = total / pairs
         sums += pairs, total, squares

@@ -126,7 +126,7 @@ def test_many_are_ranked_and_resumed(classay, folder, monkeypatch):
     code, out, err = classay("network", *files, *OWN, *arguments)
     assert code == 3
     assert "broken: no results. " in err
-    for word in ("Networks in groups, best first", "steps60", "on the", "Spearman's rho", "The paper's bounds contain"):
+    for word in ("Networks in groups, best first", "steps60", "on the"):
         assert word in out
     assert [path.name for path in (folder / "charts").glob("*.png")] == ["accuracy_bounds.png"]
 

@@ -10,7 +10,7 @@ from torch import nn
 
 import classay
 from classay import InputError
-from classay.network.prototypes.structure import fresh_network, layer_structure, normalisation_moved
+from classay.network.prototypes.prototypes import fresh_network, layer_structure, normalisation_moved
 from classay.network.quality.features import definition_1
 from classay.network.quality.figures import FIGURES, head_figures
 

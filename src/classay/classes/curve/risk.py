@@ -140,13 +140,11 @@ class CostCounts:
         costs[1:] += sizes[:-1] / max(self.n_classes - 1, 1) * _signed_mean(self.wrong, sizes[:-1])
         return costs
 
-    def add_above(self, runs: ScoreRuns) -> None:
-        """Runs above the true class; ties among them are broken at random."""
-        self.wrong += spread_weights(runs.lower - 1, runs.size - 1, runs.cost, self.wrong.size)
-
-    def add_own(self, runs: ScoreRuns, of_right: Floats) -> None:
-        """Runs of the true class and those it ties with; `of_right` is the cost of the right prediction, weighted."""
-        lower, tied, of_ties = runs.lower, runs.size - 1, runs.cost - of_right
+    def add(self, runs: ScoreRuns, above: AnyInts, own: AnyInts, of_right: Floats) -> None:
+        """Runs `above` the true class, and its `own`; `of_right` is the cost of the right prediction, weighted."""
+        # Ties among runs above the true class are broken at random.
+        self.wrong += spread_weights(runs.lower[above] - 1, runs.size[above] - 1, runs.cost[above], self.wrong.size)
+        lower, tied, of_ties = runs.lower[own], runs.size[own] - 1, runs.cost[own] - of_right
         some = tied > 0
         if self.ties == "right":
             self.right += np.bincount(lower + tied, of_right, self.right.size)
@@ -201,20 +199,15 @@ def count_costs(
         above = np.ones(starts.size, dtype=bool)
         above[run_first] = False
         of_right = weights[part] * costs[y, y]
-        _add_costs(whole, runs, np.flatnonzero(above), run_first, of_right)
+        whole.add(runs, np.flatnonzero(above), run_first, of_right)
         for left_out, counts in enumerate(without):
             rest = ScoreRuns(
                 runs.lower - lower_in[:, left_out], runs.size - size_in[:, left_out], runs.cost - cost_in[:, left_out]
             )
             stays = group[y] != left_out
             there = np.flatnonzero(above & (rest.size > 0) & stays[run_row])
-            _add_costs(counts, rest, there, run_first[stays], of_right[stays])
+            counts.add(rest, there, run_first[stays], of_right[stays])
     return whole, without
-
-
-def _add_costs(counts: CostCounts, runs: ScoreRuns, above: AnyInts, own: AnyInts, of_right: Floats) -> None:
-    counts.add_above(ScoreRuns(runs.lower[above], runs.size[above], runs.cost[above]))
-    counts.add_own(ScoreRuns(runs.lower[own], runs.size[own], runs.cost[own]), of_right)
 
 
 def _signed_mean(weights: Floats, sizes: NDArray[np.int64]) -> Floats:

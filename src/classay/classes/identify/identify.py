@@ -35,7 +35,7 @@ ALIKE = (
 
 
 @dataclass(frozen=True, eq=False)
-class Identification(Result, chart="information:identification_chart"):
+class Identification(Result, chart="curve:identification_chart"):
     """The result of `identify`.
 
     `curve` is the accuracy of choosing the right one of k = 1, …, K candidates; `information` is what responses say

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ from .channel import ChannelFit, fano, fit_channel, least_information
 
 
 @dataclass(frozen=True)
-class Information(Result, chart="information:information_chart"):
+class Information(Result, chart="curve:information_chart"):
     """The result of `information`, in bits; `nats` has the same figures in nats, by name.
 
     `implied` is an estimate. For the two bounds, `bound` (any classes, from sets of `bound_classes`) and `fano` (these
@@ -88,7 +88,7 @@ class DecoderFigures:
 
 
 @dataclass(frozen=True)
-class Decoders(Result, chart="information:decoders_chart"):
+class Decoders(Result, chart="curve:decoders_chart"):
     """The result of `information` for several curves: `decoders`, from the most implied information to the least.
 
     `k` is the number of classes that all of them have.
@@ -209,7 +209,12 @@ def information(
     """
     expect.fraction(alpha, "alpha")
     if isinstance(curve, Mapping):
-        return _ranked(_expect_curves(curve), alpha, k, method)
+        if len(curve) < 2:
+            raise expect.InputError(
+                "`curves` must be a dict of at least two curves, name -> curve from `accuracy_curve`."
+            )
+        named = {str(name): expect_curve(each, f"curves[{name!r}]") for name, each in curve.items()}
+        return _ranked(named, alpha, k, method)
     return information_of(fit_channel(expect_curve(curve)), alpha, k, method, 1 if tried is None else tried)
 
 
@@ -223,7 +228,10 @@ def information_of(
         bound, size, by_fano = none, curve.n_classes, none
     else:
         bound, size = _bound(curve, alpha, k, method, tried, others)
-        by_fano = _fano(curve, 1 - alpha / tried / others)
+        # From the lower confidence limit of the accuracy.
+        level, achieved = 1 - alpha / tried / others, achieved_accuracy(curve, curve.n_classes)
+        low = lower_bound_fixed_classes(achieved, math.log(1 - level), rows_by_class(curve))
+        by_fano = Estimate(fano(achieved, curve.n_classes), fano(low, curve.n_classes), math.inf, level, FIXED)
     implied = fit.nats(1 - alpha)
     nats = {"implied": replace(implied, low=bound.low) if fit.unsupported else implied, "bound": bound, "fano": by_fano}
     implied, bound, by_fano = (in_bits(estimate) for estimate in nats.values())
@@ -252,13 +260,6 @@ def shares_of_alpha(n_classes: int) -> dict[int, float]:
     if not fewer:
         return {n_classes: 1.0}
     return {n_classes: 0.5, **dict.fromkeys(fewer, 0.5 / len(fewer))}
-
-
-def _fano(curve: Curve, level: float) -> Estimate:
-    """Fano's bound in nats, from the lower confidence limit of the accuracy."""
-    achieved = achieved_accuracy(curve, curve.n_classes)
-    low = lower_bound_fixed_classes(achieved, math.log(1 - level), rows_by_class(curve))
-    return Estimate(fano(achieved, curve.n_classes), fano(low, curve.n_classes), math.inf, level, FIXED)
 
 
 def in_bits(nats: Estimate) -> Estimate:
@@ -333,9 +334,3 @@ def _notes(curves: dict[str, Curve], unsupported: list[str]) -> tuple[str, ...]:
     if unsupported:
         notes.append(f"Placed by the bound, since no implied information is supported: {expect.shown(unsupported, 5)}.")
     return tuple(notes)
-
-
-def _expect_curves(curves: Any) -> dict[str, Curve]:
-    if len(curves) < 2:
-        raise expect.InputError("`curves` must be a dict of at least two curves, name -> curve from `accuracy_curve`.")
-    return {str(name): expect_curve(curve, f"curves[{name!r}]") for name, curve in curves.items()}

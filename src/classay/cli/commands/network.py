@@ -28,12 +28,12 @@ from ...network.quality.quality import (
     network_quality,
     record_with_fresh,
 )
-from ...network.quality.rank_networks import MAIN_FIGURES, Ranking, rank_networks
+from ...network.quality.rank_networks import Ranking, rank_networks
 from .. import console, options
 from ..inputs import Normalization, named_paths, read_normalization, read_shape
-from ..runner import Done, Outcome, estimates_table, measure_each, rows_table, worded_table
+from ..runner import Done, Outcome, measure_each, rows_table, worded_table
 
-MOST_PAIRS, MOST_FIGURES = 8, 12
+MOST_PAIRS = 8
 SHORT = {"within": "M_in", "between": "M_bt", "converged": "walks arrived", "row_spread": "spread of head's rows"}
 UNTRAINED = "Untrained: the same architecture, freshly initialised."
 
@@ -259,17 +259,6 @@ def _of_several(ranking: Ranking) -> Iterator[Any]:
     yield worded_table("networks", rows, title=ranked if len(ranking.groups) > 1 else "Networks, not ranked")
     if len(ranking.pairs):
         yield rows_table("Differences in accuracy, with p-values adjusted for the number of pairs", ranking.pairs)
-    if not ranking.correlations:
-        return
-    main = {name: ranking.correlations[name] for name in MAIN_FIGURES if name in ranking.correlations}
-    others = [(name, rho) for name, rho in ranking.correlations.items() if name not in main and rho.known]
-    strongest = dict(sorted(others, key=lambda pair: -abs(pair[1].value))[:MOST_FIGURES])
-    yield estimates_table(
-        "Rank correlation (Spearman's rho) of each figure with true accuracy",
-        {**main, **strongest},
-        "1: the same order as true accuracy; 0: no relation; −1: the reverse order. In brackets: 95% interval.",
-    )
-    yield f"The paper's bounds contain {ranking.enclosed:.0%} of the true accuracies."
 
 
 def _draw(network: Measured, names: tuple[str, ...] | None) -> dict[str, Any]:

@@ -65,10 +65,6 @@ class CrossFit:
             self._by_group = {key: self._without(self.groups[group], whole)}
         return self._by_group[key]
 
-    def geometry_without(self, row: int, detail: str = "full") -> Geometry:
-        """The geometry by which one row is measured."""
-        return self.geometry_for(0 if self.folds is None else int(self.folds[row]), detail)
-
     def whole_metric(self, distance: str, covariance: str) -> DistanceMetric:
         """The metric of all rows, for new ones. It is kept: its matrices are expensive."""
         key = (distance, covariance)

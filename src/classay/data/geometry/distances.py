@@ -110,8 +110,10 @@ class DistanceMetric:
             own = covariances.of(code)
             if plain:
                 squared = _squared_norms(block, means[at], own.whitener) if white is None else white[:, at]
-                for distance in plain:
-                    distances[distance][:, code] = self._from_squares(distance, squared, own, code)
+                if "mahalanobis" in plain:
+                    distances["mahalanobis"][:, code] = np.sqrt(squared)
+                if "gaussian" in plain:
+                    distances["gaussian"][:, code] = 0.5 * squared + self.class_offset(own, code)
             if "correlation" in distances:
                 squared = (
                     _squared_norms(block, means[at], _correlation_whitener(own))
@@ -121,12 +123,6 @@ class DistanceMetric:
                 distances["correlation"][:, code] = np.sqrt(squared)
 
         _on_threads(column, present.size)
-
-    def _from_squares(self, distance: str, squared: Floats, covariance: ClassCovariance, code: int) -> Floats:
-        if distance == "mahalanobis":
-            root: Floats = np.sqrt(squared)
-            return root
-        return 0.5 * squared + self.class_offset(covariance, code)
 
     def class_offset(self, covariance: ClassCovariance, code: int) -> float:
         """The part of a Gaussian distance that is the same for every row: spread and size of the class."""

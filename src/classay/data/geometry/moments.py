@@ -73,7 +73,11 @@ class Geometry:
             encode(known, np.unique(class_labels(named, "classes", named.size)))
             known = np.union1d(known, class_labels(named, "classes", named.size))
         # The chunk is finished before it is added: a bad value in its last row leaves the geometry unchanged.
-        return self._add(self._of_chunk(table, encode(labels, known), known), names_of_columns(X, table.shape[1]))
+        whole, codes = Geometry(self._requested, self.most_numbers), encode(labels, known)
+        empty = self._empty(known, table.shape[1])
+        for place, block in blocks(table):
+            whole._add(empty._of_block(block, codes[place]), ())
+        return self._add(whole, names_of_columns(X, table.shape[1]))
 
     def merge(self, other: Geometry) -> Geometry:
         """The geometry of the rows of both."""
@@ -200,13 +204,6 @@ class Geometry:
         finest = 0 if self._requested == "auto" else DETAILS.index(self._requested)
         sizes = (n_classes * n_features**2, n_features**2, 0)
         return next(name for name, size in list(zip(DETAILS, sizes))[finest:] if size <= self.most_numbers)
-
-    def _of_chunk(self, table: Any, codes: Ints, classes: NDArray[Any]) -> Geometry:
-        whole = Geometry(self._requested, self.most_numbers)
-        empty = self._empty(classes, table.shape[1])
-        for place, block in blocks(table):
-            whole._add(empty._of_block(block, codes[place]), ())
-        return whole
 
     def _empty(self, classes: NDArray[Any], n_features: int) -> Geometry:
         empty = Geometry(self._requested, self.most_numbers)

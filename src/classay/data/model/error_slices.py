@@ -243,15 +243,11 @@ def checked_wrong(table: pd.DataFrame, wrong: Any) -> tuple[NDArray[np.bool_], s
             f"`wrong` is missing in {missing.size} of {len(values)} rows (row {shown(missing + 1, 5)}, counted from "
             "1). Drop these rows, or decide: wrong.fillna(True)."
         )
-    return _as_booleans(values), name
-
-
-def _as_booleans(values: pd.Series[Any]) -> NDArray[np.bool_]:
     inferred: pd.Series[Any] = values.infer_objects()
     if types.is_bool_dtype(inferred.dtype):
-        return np.asarray(inferred.to_numpy(dtype=bool))
+        return np.asarray(inferred.to_numpy(dtype=bool)), name
     if types.is_numeric_dtype(inferred.dtype) and bool(inferred.isin([0, 1]).all()):
-        return np.asarray(inferred.to_numpy(dtype=float) == 1)
+        return np.asarray(inferred.to_numpy(dtype=float) == 1), name
     distinct = inferred.drop_duplicates()
     example = distinct.iloc[0]
     raise InputError(

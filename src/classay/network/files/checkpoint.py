@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import importlib.util
 import inspect
 import re
 import sys
@@ -14,8 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...expect import InputError, nearest, need, shown
-from .head_search import head_candidates, likely_classes
-from .onnx import load_onnx_network
+from .head_search import head_candidates, likely_classes, read_onnx_model
 from .weights import NetworkState, StoredArray, file_kind, first_line, labels_beside, read_state
 
 if TYPE_CHECKING:
@@ -257,3 +257,21 @@ def _working_folder() -> Iterator[None]:
     finally:
         if added:
             sys.path.remove(here)
+
+
+def load_onnx_network(path: Path) -> nn.Module:
+    """The network of an ONNX file as a torch module, in evaluation mode."""
+    need("torch", f"Reading {path}")
+    model = read_onnx_model(path)
+    if importlib.util.find_spec("onnx2torch") is None:
+        raise InputError(
+            f"{path} is an ONNX file. To measure the whole network, onnx2torch converts it: pip install onnx2torch. "
+            "For the head alone, --weights-only."
+        )
+    try:
+        network: nn.Module = importlib.import_module("onnx2torch").convert(model)
+    except Exception as error:  # an operator that it does not know, or a library that does not fit torch
+        raise InputError(
+            f"onnx2torch cannot convert {path} ({first_line(error)}). For the head alone, --weights-only."
+        ) from None
+    return network.float().eval()

@@ -1,6 +1,6 @@
 """Reading weights from files, without running anything in them: torch, safetensors and NumPy.
 
-For ONNX see `onnx`. Names of classes come from Hugging Face's `config.json` beside the file.
+For ONNX see `head_search`. Names of classes come from Hugging Face's `config.json` beside the file.
 """
 
 from __future__ import annotations

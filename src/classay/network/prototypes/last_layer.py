@@ -66,8 +66,11 @@ def find_head(network: nn.Module, trace: Trace, name: str | None) -> HeadMatch:
     for match in matches:
         transposed = _is_transposed(match.call, match.pool)
         if transposed is not None:
-            if name is None:
-                _refuse_shared(network, trace, match.call)
+            last = f"its last layer {match.call.name!r}"
+            if name is None and sum(other.layer is match.call.layer for other in trace.calls) > 1:
+                raise InputError(_refusal(f"{last} is used more than once in a pass", trace))
+            if name is None and (tied := _sharing_layers(network, match.call)):
+                raise InputError(_refusal(f"{last} shares its weight with {shown(tied)}: name it as `head`", trace))
             if match.scale != 1 or match.shift is not None:
                 notes.append(Note("head-scaled" if match.shift is None else "head-shifted", scale=match.scale))
             return replace(match, transposed=transposed, notes=tuple(notes))
@@ -89,16 +92,6 @@ def _named(network: nn.Module, trace: Trace, name: str) -> tuple[tuple[Call, ...
     if tied := _sharing_layers(network, uses[-1]):
         notes.append(Note("head-shares-weight", shown(tied)))
     return (uses[-1],), notes
-
-
-def _refuse_shared(network: nn.Module, trace: Trace, call: Call) -> None:
-    """Refuse a head that is used again, or whose weight is that of another layer."""
-    if sum(other.layer is call.layer for other in trace.calls) > 1:
-        raise InputError(_refusal(f"its last layer {call.name!r} is used more than once in a pass", trace))
-    if tied := _sharing_layers(network, call):
-        raise InputError(
-            _refusal(f"its last layer {call.name!r} shares its weight with {shown(tied)}: name it as `head`", trace)
-        )
 
 
 # How an output was made of a layer's.

@@ -237,11 +237,8 @@ def _fold(network: nn.Module, convolution: str, norm: str) -> None:
     from torch import nn
     from torch.nn.utils.fusion import fuse_conv_bn_eval
 
-    def put(name: str, layer: nn.Module) -> None:
-        parent, _, own = name.rpartition(".")
-        setattr(network.get_submodule(parent), own, layer)
-
     before: Any = network.get_submodule(convolution)
     after: Any = network.get_submodule(norm)
-    put(convolution, fuse_conv_bn_eval(before, after))
-    put(norm, nn.Identity())
+    for name, layer in ((convolution, fuse_conv_bn_eval(before, after)), (norm, nn.Identity())):
+        parent, _, own = name.rpartition(".")
+        setattr(network.get_submodule(parent), own, layer)

@@ -140,7 +140,10 @@ def split(network: nn.Module, input_shape: Sequence[int], head: str | None = Non
     """
     need("torch", "Splitting a network")
     network = expect_network(network)
-    shape = expect_shape(input_shape)
+    if isinstance(input_shape, (str, bytes)) or not isinstance(input_shape, Sequence) or not len(input_shape):
+        raise InputError(f"`input_shape` is {input_shape!r}; expected the shape of one input, such as (3, 32, 32).")
+    why = "It is the shape of one input."
+    shape = tuple(expect.whole(side, "input_shape", at_least=1, why=why) for side in input_shape)
     feed = feed_of(network, call)
     inputs = random_inputs(network, shape, ROWS, 0)
     with frozen(network):
@@ -234,13 +237,6 @@ def expect_network(network: Any) -> nn.Module:
                 "too coarse for small steps. Call `network.float()` first."
             )
     return plain
-
-
-def expect_shape(shape: Any, name: str = "input_shape") -> tuple[int, ...]:
-    """The shape of one input, as whole numbers."""
-    if isinstance(shape, (str, bytes)) or not isinstance(shape, Sequence) or not len(shape):
-        raise InputError(f"`{name}` is {shape!r}; expected the shape of one input, such as (3, 32, 32).")
-    return tuple(expect.whole(side, name, at_least=1, why="It is the shape of one input.") for side in shape)
 
 
 def random_inputs(network: nn.Module, shape: tuple[int, ...], rows: int, seed: int, *place: int) -> Tensor:

@@ -21,10 +21,9 @@ from ...expect import InputError, shown
 from ...intervals import Estimate, of_mean, of_proportion
 from ...result import Result
 from ..cosines import Cosines, cosines, pair_cosines, separations, unit
-from ..prototypes.prototypes import Prototypes, prototypes, split_of
+from ..prototypes.prototypes import Prototypes, fresh_network, prototypes, split_of
 from ..prototypes.split import Split
 from ..prototypes.split import split as split_network
-from ..prototypes.structure import fresh_network
 from .features import cosine_figures, definition_1, distributions, per_class, per_pair, sign_note
 from .figures import cosines_by_start, figures, rows_by_start
 from .head import HeadQuality, head_quality
@@ -344,21 +343,7 @@ def record_with_fresh(
     record = make(own, **options)
     if not compare or record.interrupted:
         return record, None, []
-    try:
-        fresh, notes = _fresh_record(own, record, options, make)
-        return replace(record, interrupted=fresh.interrupted), fresh, notes
-    except KeyboardInterrupt:
-        return replace(record, interrupted=True), None, []
-    except InputError as error:
-        return record, None, [f"There is no comparison with a fresh network. {error}"]  # the record is kept
-
-
-def _fresh_record(
-    own: Split, record: Prototypes, options: dict[str, Any], make: Callable[..., Prototypes]
-) -> tuple[Prototypes, list[str]]:
-    """By another step, as gradients are different, and short walks, as often no input reaches the loss."""
-    copied, not_reset = fresh_network(own.network, record.settings["seed"])
-    again = split_network(copied, own.input_shape, own.name, own.call)
+    # By another step, as gradients are different, and short walks, as often no input reaches the loss.
     reduced = {
         "starts": min(FRESH_STARTS, options.get("starts", FRESH_STARTS)),
         "origins": min(FRESH_ORIGINS, record.settings["origins"]),
@@ -368,5 +353,12 @@ def _fresh_record(
         "keep_inputs": False,
         "name": "freshly initialised",
     }
+    try:
+        copied, not_reset = fresh_network(own.network, record.settings["seed"])
+        fresh = make(split_network(copied, own.input_shape, own.name, own.call), **{**options, **reduced})
+    except KeyboardInterrupt:
+        return replace(record, interrupted=True), None, []
+    except InputError as error:
+        return record, None, [f"There is no comparison with a fresh network. {error}"]  # the record is kept
     note = f"{', '.join(not_reset[:3])} cannot be reset: the fresh network keeps trained values there."
-    return make(again, **{**options, **reduced}), [note] * bool(not_reset)
+    return replace(record, interrupted=fresh.interrupted), fresh, [note] * bool(not_reset)

@@ -18,7 +18,7 @@ from scipy import stats
 from ... import seeds
 from ...arrays import Floats
 from ...expect import InputError, one_of, shown
-from ...intervals import Estimate, normal_quantile
+from ...intervals import Estimate
 from ...result import Result
 from ..prototypes.prototypes import Prototypes
 from .quality import CONVERGED, NetworkQuality, network_quality
@@ -30,8 +30,6 @@ LEVEL = 0.05
 FLIPS, BLOCK = 20_000, 1_000
 """Random signs of the weighted test: enough for a thousand pairs; and how many are in memory at once."""
 PAIR = ["first", "second", "difference", "p_value", "separated"]
-FEWEST = 4
-"""With fewer networks of known accuracy a correlation has no interval."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +41,7 @@ class Ranking(Result, chart="network:accuracy_bounds"):
     difference of their accuracies on the same labelled rows and its p-value, adjusted for the number of pairs (Holm).
     `copies` are sets of networks with the same weights. `table` has one row per network and one
     column per figure, `group` the numbers of its groups; `labelled`, `bounds` (the paper's) and `accuracy` (true, if
-    known) by name. `correlations` are Spearman's rank correlations of each figure with true accuracy, over the networks
-    for which it is known: 1: the same order, 0: none, −1: the reverse. `enclosed` is the share of those networks whose
-    true accuracy is within the paper's bounds.
+    known) by name.
     """
 
     names: tuple[str, ...]
@@ -58,8 +54,6 @@ class Ranking(Result, chart="network:accuracy_bounds"):
     labelled: dict[str, Estimate]
     bounds: dict[str, tuple[float, float]]
     accuracy: dict[str, float]
-    correlations: dict[str, Estimate]
-    enclosed: float
     notes: tuple[str, ...]
 
     def to_frame(self) -> pd.DataFrame:
@@ -79,9 +73,6 @@ class Ranking(Result, chart="network:accuracy_bounds"):
             text += self.group_basis
         if self.copies:
             text += " The same weights: " + "; ".join(shown(each, 5) for each in self.copies) + "."
-        own = self.correlations.get(self.by)
-        if own is not None:
-            text += f" Rank correlation of that with true accuracy, over {len(self.accuracy)} networks: {own:.2f}."
         return " ".join([text, *self.notes])
 
 
@@ -97,10 +88,6 @@ def rank_networks(
     With labelled rows (`X` and `y`, as in `network_quality`, the same for all) two networks are compared on the rows
     that only one of them predicts correctly: McNemar's exact test, adjusted for the number of pairs (Holm, 5 %).
     Without, nothing separates them: no figure put more than 62 % of pairs into the right order on data sets left out.
-
-    If true accuracies are given, Spearman's rank correlation of every figure with them shows which figure to trust on
-    networks like these; its interval is Fisher's, with the standard error of Bonett & Wright, √((1 + ρ²/2)/(n − 3)).
-    Between −1 and 1; 0 means no relation. With a dozen networks the interval is wide.
 
     It misleads across data sets and architectures: a figure that orders the checkpoints of one training run may be
     uninformative between runs.
@@ -123,10 +110,6 @@ def rank_networks(
     >>> ranking = rank_networks(nets, by="between", input_shape=(5,), starts=2, compare_fresh=False)
     >>> sorted(ranking.names), ranking.by
     (['a', 'b'], 'between')
-
-    References
-    ----------
-    Bonett & Wright, Sample size requirements for estimating Pearson, Kendall and Spearman correlations (2000).
 
     """
     if not isinstance(networks, Mapping) or not networks:
@@ -172,8 +155,6 @@ def rank_networks(
     )  # fmt: skip
     if truths:
         table.insert(3, "accuracy", [truths.get(name, math.nan) for name in names])
-    bounds = {name: qualities[name].accuracy_bounds for name in names}
-    inside = [bounds[name][0] <= true <= bounds[name][1] for name, true in truths.items()]
     return Ranking(
         names=tuple(names),
         by=by,
@@ -183,13 +164,9 @@ def rank_networks(
         copies=_copies(qualities),
         table=table,
         labelled={name: by_rows for name in names if (by_rows := qualities[name].labelled) is not None},
-        bounds=bounds,
+        bounds={name: qualities[name].accuracy_bounds for name in names},
         accuracy=truths,
-        correlations={column: rank_correlation(table[column], table["accuracy"]) for column in columns}
-        if len(truths) > 1
-        else {},
-        enclosed=float(np.mean(inside)) if inside else math.nan,
-        notes=_notes(qualities, truths),
+        notes=_notes(qualities),
     )
 
 
@@ -270,30 +247,6 @@ def figures_of(quality: NetworkQuality) -> dict[str, float]:
     return quality.figures | {name: float(values.get(name, math.nan)) for name in MAIN_FIGURES}
 
 
-def rank_correlation(figure: ArrayLike, accuracy: ArrayLike, level: float = 0.95) -> Estimate:
-    """Spearman's rank correlation with Fisher's interval. Unknown if one of the two is constant.
-
-    >>> rank_correlation(np.array([1.0, 2, 3, 5]), np.array([0.1, 0.2, 0.3, 0.4])).value
-    1.0
-    """
-    x, y = np.asarray(figure, dtype=float), np.asarray(accuracy, dtype=float)
-    both = np.isfinite(x) & np.isfinite(y)
-    x, y = x[both], y[both]
-    kind = f"of a rank correlation over {x.size} networks"
-    if x.size < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return Estimate(math.nan, -1.0, 1.0, level, kind)
-    value = float(np.clip(np.corrcoef(stats.rankdata(x), stats.rankdata(y))[0, 1], -1, 1))
-    value = float(np.round(value, 12))  # so that the same order is 1 and not 0.9999999999999999
-    if x.size < FEWEST:
-        return Estimate(value, -1.0, 1.0, level, kind)
-    # Ranks are steps: the same order counts as half a step short of it, or four networks in order would prove all.
-    most = 1 - 6 / (x.size**3 - x.size)
-    inner = min(max(value, -most), most)
-    reach = normal_quantile(level) * math.sqrt((1 + inner**2 / 2) / (x.size - 3))
-    low, high = (math.tanh(math.atanh(inner) + side * reach) for side in (-1, 1))
-    return Estimate(value, min(low, value), max(high, value), level, kind)
-
-
 def _true_accuracies(accuracy: Mapping[str, float] | None, networks: Mapping[str, Any]) -> dict[str, float]:
     if accuracy is None:
         return {}
@@ -311,7 +264,7 @@ def _finite(value: float | None) -> bool:
     return value is not None and math.isfinite(value)
 
 
-def _notes(qualities: dict[str, NetworkQuality], known: dict[str, float]) -> tuple[str, ...]:
+def _notes(qualities: dict[str, NetworkQuality]) -> tuple[str, ...]:
     notes = []
     classes = sorted({each.classes for each in qualities.values()})
     if len(classes) > 1:
@@ -319,6 +272,4 @@ def _notes(qualities: dict[str, NetworkQuality], known: dict[str, float]) -> tup
     slow = [name for name, each in qualities.items() if each.converged.value < CONVERGED]
     if slow:
         notes.append(f"Doubtful, because less than 90 % of their walks arrived: {shown(slow, 5)}.")
-    if 0 < len(known) < FEWEST:
-        notes.append(f"Rank correlations over {len(known)} known accuracies are not informative.")
     return tuple(notes)
