@@ -251,6 +251,8 @@ def test_slices_of_the_user():
     assert result.worst_region == replace(part.difference, kind="where job = a, over items; for these fits")
     assert set(result.regions_frame()["what"]) == {"slice"}
     assert not result.regression_shown  # one fit each
+    table.loc[:99, "area"] = None
+    assert "area is missing" in {part.condition for part in classay.compare(old, new, table, slices="area").slices}
     with pytest.raises(InputError, match="no column 'jbo'"):
         classay.compare(old, new, table, slices="jbo")
     with pytest.raises(InputError, match="there is no `table`"):
