@@ -41,6 +41,11 @@ def rows_or_share(size: float) -> float | int:
     return int(size) if size > 1 and size.is_integer() else size
 
 
+def names_in(text: str) -> list[str]:
+    """Names between commas."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
 # Files of predictions, records and reports.
 
 

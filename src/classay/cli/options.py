@@ -157,15 +157,8 @@ class LocalEffort(Group):
     time_limit: float | None = None
     store: Path | None = None
 
-
-@dataclass(frozen=True, kw_only=True)
-class Effort(LocalEffort):
-    """The same, also on a cluster."""
-
-    scheduler: str | None = None
-
     def settings(self, executor: Any, quiet: bool) -> dict[str, Any]:
-        """The keywords of `record` and `sweep`."""
+        """The keywords of `record`, `sweep` and `characterize`."""
         return {
             "random_state": self.seed,
             "executor": executor,
@@ -173,6 +166,13 @@ class Effort(LocalEffort):
             "progress": not quiet,
             "time_limit": self.time_limit,
         }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effort(LocalEffort):
+    """The same, also on a cluster."""
+
+    scheduler: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
