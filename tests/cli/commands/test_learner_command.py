@@ -10,7 +10,6 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import classay as library
-from classay import InputError
 from classay.estimators.spec import learners_from_texts
 from classay.tables.read import read_table
 
@@ -138,11 +137,6 @@ def test_users_words_are_not_markup(shown, measured, tmp_path):
     path.write_text("a,y\n" + "\n".join(f"{i},[red]{i % 2}[/red]" for i in range(60)))
     assert measured("learner", path, *NB, *QUICK)["data"]["classes"] == ["[red]0[/red]", "[red]1[/red]"]
     assert shown("learner", path, *NB, *QUICK)
-
-
-def test_debug_shows_the_traceback(classay):
-    with pytest.raises(InputError, match="iriss"):  # of which Python prints the traceback
-        classay("learner", "iriss", "--debug")
 
 
 @pytest.fixture

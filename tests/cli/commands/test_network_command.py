@@ -260,11 +260,8 @@ def test_a_walk_that_never_arrives_is_reported(classay, folder):
 def test_memory_that_does_not_suffice(classay, folder, monkeypatch):
     from classay.cli.commands import network as command
 
-    errors = [
-        MemoryError(),
-        RuntimeError("DefaultCPUAllocator: can't allocate memory"),
-        RuntimeError("a fault of ours"),
-    ]
+    failures = ("DefaultCPUAllocator: can't allocate memory", "a fault of ours")
+    errors = [MemoryError(), *map(RuntimeError, failures)]
 
     def record(*arguments, **options):
         raise errors.pop(0)
