@@ -173,11 +173,6 @@ def _spelled_out(arguments: list[str]) -> list[str]:
     """The arguments as Typer takes them, for which an option has exactly one value.
 
     An --mlflow without an address is --mlflow=, and several numbers after --k are one value.
-
-    >>> _spelled_out(["report", "--mlflow", "iris"]), _spelled_out(["report", "--mlflow", "sqlite:///a.db"])
-    (['report', '--mlflow=', 'iris'], ['report', '--mlflow', 'sqlite:///a.db'])
-    >>> _spelled_out(["classes", "scores.npz", "--k", "100", "1000"])
-    ['classes', 'scores.npz', '--k', '100,1000']
     """
     words: list[str] = []
     for word, after in zip(arguments, [*arguments[1:], ""]):

@@ -103,9 +103,8 @@ class GroupedRows(Columns):
         """Read the table and describe it on stderr."""
         from ..tables.read import read_table
 
-        table = read_table(
-            self.data, self.target, self.text, groups=self.groups, test=self.test, drop=self.drop or (), **roles
-        )
+        named = {name: column for name, column in vars(self).items() if column is not None and name != "data"}
+        table = read_table(self.data, **named, **roles)
         describe(table, quiet)
         return table
 
@@ -116,10 +115,6 @@ class Rows(GroupedRows):
 
     time: str | None = None
     weight: str | None = None
-
-    def read(self, quiet: bool, **roles: Any) -> Data:
-        """Read the table and describe it on stderr."""
-        return super().read(quiet, time=self.time, weight=self.weight, **roles)
 
 
 def describe(table: Data, quiet: bool) -> None:

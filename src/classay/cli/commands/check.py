@@ -94,7 +94,7 @@ def _first_check_file(report: Path, target: Path, force: bool, output: options.O
 
 
 def _as_measured(report: Report, file: Path, folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
-    """What `classay report` was told, as a check file says it, and the texts of learners; empty if it is not known."""
+    """What `classay report` measured, by the keys of a check file, and the texts of learners; empty if not known."""
     from ..app import load
 
     words = shlex.split(str(report.settings.get("command", "")))

@@ -80,7 +80,7 @@ def _compare_reports(old: str, new: str, uri: str | None, fail: bool, min_effect
     changes = changes_between(documents[0], documents[1], min_effect)
     rows = [list(change.texts) for change in changes.changes]
     return Outcome(
-        {"shown": changes.regression_shown, **changes.to_dict()},
+        {"shown": changes.regression_shown, "changes": changes.changes, "notes": changes.notes},
         data={"old": old, "new": new},
         text=[console.table(f"{old} → {new}", ["figure", "old", "new", "change", ""], rows), *changes.notes],
         code=FAILED if fail and changes.regression_shown else 0,

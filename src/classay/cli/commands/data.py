@@ -90,12 +90,8 @@ def command(
         text_model=model,
         cache=cache,
     )
-    again = [] if "--force" in sys.argv else ["--force"]
-    settings = {
-        "command": shlex.join(["classay", *sys.argv[1:], *again]),
-        **geometry.of_complexity,
-        "false_alarms": false_alarms,
-    }
+    typed = ["classay", *sys.argv[1:], *([] if "--force" in sys.argv else ["--force"])]
+    settings = {"command": shlex.join(typed), **geometry.of_complexity, "false_alarms": false_alarms}
     checked = checks or bool(paths)
     parts = results_of(records, table, seed, options=geometry, checks=checked, settings=settings)
     for remark in parts.data.notes:
@@ -106,10 +102,8 @@ def command(
     assert parts.labels is not None
     result, labels = parts.complexity, parts.labels
     shown = ShownRows.of(parts.rows, texts=parts.texts)
-    sheets = {
-        name: sheet(result, labels, shown, hardest)
-        for name, sheet in (("hardest", hardest_sheet), ("suspects", suspects_sheet))
-    }
+    sheets = {"hardest": hardest_sheet(result, labels, shown, hardest)}
+    sheets["suspects"] = suspects_sheet(result, labels, shown, hardest)
     if parts.unlike is not None:
         sheets["unlike"] = unlike_sheet(parts.unlike, shown)
     text: Any = _text(measured.name, result, parts, sheets, findings)

@@ -21,13 +21,7 @@ from ...network.prototypes.split import Split, split, split_by_likely_shape
 from ...network.quality.figures import DECISIVE, figures
 from ...network.quality.head import HeadQuality, head_quality, rows_of
 from ...network.quality.labelled_rows import LabelledRows, read_labelled_rows
-from ...network.quality.quality import (
-    CONVERGED,
-    NetworkQuality,
-    by_labelled_rows,
-    network_quality,
-    record_with_fresh,
-)
+from ...network.quality.quality import CONVERGED, NetworkQuality, by_labelled_rows, network_quality, record_with_fresh
 from ...network.quality.rank_networks import MAIN_FIGURES, Ranking, rank_networks
 from .. import console, options
 from ..inputs import Normalization, named_paths, read_normalization, read_shape

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import typer
 from rich.text import Text
@@ -77,7 +78,8 @@ def command(
     if metric is not None:
         check_metric(metric)
     seconds = seconds_of(budget)
-    limit = _rows(most_rows, "--rows")
+    fits: dict[str, Any] = {"splits": splits, "repeats": repeats, "rows": _rows(most_rows, "--rows")}
+    fits |= {"n_probes": n_probes, "retrains": retrains, "test_size": test_size}
     table = rows.read(output.quiet)
     # By number of walks and not by time, so that the same seed gives the same figures on any load.
     walks = {"starts": 3, "walks": 300, "random_state": effort.seed}
@@ -91,12 +93,7 @@ def command(
         more_classes=more_classes or None,
         networks=measured,
         budget=seconds,
-        splits=splits,
-        repeats=repeats,
-        rows=limit,
-        n_probes=n_probes,
-        retrains=retrains,
-        test_size=test_size,
+        **fits,
         **effort.settings(effort.workers, output.quiet),
         command=_typed(),
         on_round=lambda preliminary: _save_preliminary(preliminary.report, paths, output),

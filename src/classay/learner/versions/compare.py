@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from ... import expect, seeds
-from ...arrays import AnyInts, Floats, Mask
+from ...arrays import AnyInts, Floats
 from ...intervals import Estimate, exact
-from ...regions.columns import bin_column, checked_columns, checked_table
+from ...regions.columns import checked_table
 from ...regions.find import FoundRegions, SearchOptions, find_regions, search_options
 from ...regions.region import Region, p_value_text
 from ...result import Result, figures_frame
@@ -29,6 +29,7 @@ from .differences import (
     matched,
     metric_difference,
     over_fits,
+    slices_of,
     within,
 )
 from .exchange import LEAST_FITS, BoxFamily, p_changed, p_worse
@@ -319,7 +320,7 @@ def compare(
     regions: dict[str, tuple[Region, ...]] = {}
     n_tested, notes, tested = 0, list(pair.notes), []
     if search is not None:
-        parts = _parts(frame, asked, search.min_size)
+        parts = slices_of(frame, asked, search.min_size)
         for condition, mask in parts.items():
             own = gap(mask, 1 - (1 - level) / len(parts))
             tested.append(SliceDifference(condition, int(mask.sum()), own, _verdict(own, least)))
@@ -425,19 +426,6 @@ def _found(frame: pd.DataFrame, search: SearchOptions, outcome: DifferenceOutcom
         if taken[mask].mean() < MOST_SHARED
     )
     return [alone, replace(several, regions=kept)]
-
-
-def _parts(frame: pd.DataFrame, names: list[str], min_size: int) -> dict[str, Mask]:
-    """The items of each value of the columns, or of ranges of about equally many; rare values together."""
-    parts = {}
-    for name in checked_columns(frame, names, None) if names else ():
-        column = bin_column(frame[name], min_size)
-        ends = [-1, *column.tops.tolist(), -1]  # of the codes; the last is for missing values
-        for place in np.unique(column.bins).tolist():
-            ordered = column.ordered
-            condition = column.range(ends[place] + 1, ends[place + 1]) if ordered else column.among((place,))
-            parts[condition.text] = column.bins == place
-    return parts
 
 
 # Churn: what changed, and what a refit changes
