@@ -105,7 +105,6 @@ def test_gates_of_predictions_and_against(classay, folder):
         (["none.csv", "new.csv", *ROLES], "There is no file 'none.csv'"),
         (["none.classay", "new.csv", *ROLES], "Expected predictions"),
         (["old.csv", "new.csv"], "--truth must name the column"),
-        (["old.csv", "new.csv", *ROLES, "--metric", "auc"], "expected one of 'accuracy'"),
     ],
 )
 def test_mistakes(refused, folder, arguments, message):

@@ -100,8 +100,6 @@ def test_one_failing_learner_does_not_stop_the_others(classay, spam):
         (["iriss"], "iris"),
         (["iris", "-l", "DecisionTreeClasifier"], "DecisionTreeClassifier"),
         (["iris", "-l", "DecisionTreeRegressor"], "regressor"),
-        (["iris", "-l", "SVC(C=foo)"], "Expressions are not run"),
-        (["iris", "-l", "os:system"], "--allow-import"),
         (["iris", "--holdout-size", "31", *NB], "30 test points"),
         (["iris", "--samples", "1"], "at least 2"),
         (["iris", "--repeats", "0"], "repeats"),

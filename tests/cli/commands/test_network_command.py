@@ -230,7 +230,6 @@ def test_a_whole_network_that_is_trusted(classay, folder):
         (["net.pt", *OWN, "--mean", ".5", "--std", "a"], "expected comma-separated numbers"),
         (["net.pt", *OWN, "--mean", ".5,.4", "--std", "1,1"], "2 values for 1 channels"),
         (["net.pt", *OWN, "--starts", "0"], "`starts` is 0"),
-        (["net.pt", *OWN, "--seed", "-1"], "random_state"),
         (["net.pt", *OWN, "--head", "7"], "which is not a layer"),
         (["net.pt", *OWN, "--class-names", "a,b"], "2 names"),
         (["net.pt", *OWN, "--test-set", "net.pt"], "expected x (inputs) and y (labels)"),

@@ -79,7 +79,6 @@ def test_paths_count_from_the_files_folder(check, tmp_path):
         ("", "neither is given"),
         ('data = "iris"\nreport = "a.json"\ngates = ["gap <= 1"]', "both are given"),
         ('data = "iris"', "It has no gates"),
-        ('data = "iris"\ngates = []', "It has no gates"),
         ('data = "iris"\ngates = "gap <= 1"', "`gates` is 'gap <= 1'; expected a list"),
         ('data = "iris"\ngates = ["gpa <= 1"]', "Did you mean gap"),
         ('dat = "iris"\ngates = ["gap <= 1"]', "`dat` is not a valid key. Did you mean data"),

@@ -153,9 +153,8 @@ class Comparison(Result, unit="share of items"):
 
     def regions_frame(self) -> pd.DataFrame:
         """A row per region or slice: what is there (worse, better, changed, or slice), its condition and difference."""
-        parts = [
-            (what, each, each.rate, each.rest_rate, each.q_value) for what in KINDS for each in getattr(self, what)
-        ]
+        regions = [(what, each) for what in KINDS for each in getattr(self, what)]
+        parts = [(what, each, each.rate, each.rest_rate, each.q_value) for what, each in regions]
         parts += [("slice", each, each.difference, math.nan, math.nan) for each in self.slices]
         rows = [
             (what, each.condition, each.size, each.size / self.n_items, gap.value, gap.low, gap.high, *rest)
