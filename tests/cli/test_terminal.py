@@ -32,7 +32,6 @@ def harmless(text):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["learner", "--learner", "GaussianNB", "--samples", "4", "--repeats", "1"],
         ["learner", "--scheme", "halves", "--learner", "GaussianNB", "--samples", "4"],
         ["data"],
         ["report", "--learner", f"na{HARM}me=GaussianNB", "--budget", "20s", "--output"],

@@ -101,10 +101,8 @@ def _printable_warnings() -> Iterator[None]:
     """Print warnings as lines that nothing in their text can break."""
     usual = warnings.formatwarning
 
-    def one_line(
-        message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
-    ) -> str:
-        return usual(printable(str(message)), category, filename, lineno, line)
+    def one_line(message: Warning | str, *place: Any, **line: Any) -> str:
+        return usual(printable(str(message)), *place, **line)
 
     warnings.formatwarning = one_line
     try:
@@ -163,8 +161,9 @@ def _run(arguments: list[str]) -> int:
         if isinstance(error, typer.Abort):
             code = INTERRUPTED
         else:
-            console.error(_message(error))
-            return _code(error)
+            code, message = _code_and_message(error)
+            console.error(message)
+            return code
     if code == INTERRUPTED:
         console.error("Interrupted before there was any result.")
     return code if isinstance(code, int) else DONE
@@ -174,11 +173,6 @@ def _spelled_out(arguments: list[str]) -> list[str]:
     """The arguments as Typer takes them, for which an option has exactly one value.
 
     An --mlflow without an address is --mlflow=, and several numbers after --k are one value.
-
-    >>> _spelled_out(["report", "--mlflow", "iris"]), _spelled_out(["report", "--mlflow", "sqlite:///a.db"])
-    (['report', '--mlflow=', 'iris'], ['report', '--mlflow', 'sqlite:///a.db'])
-    >>> _spelled_out(["classes", "scores.npz", "--k", "100", "1000"])
-    ['classes', 'scores.npz', '--k', '100,1000']
     """
     words: list[str] = []
     for word, after in zip(arguments, [*arguments[1:], ""]):
@@ -190,21 +184,6 @@ def _spelled_out(arguments: list[str]) -> list[str]:
     return words
 
 
-def _code(error: Exception) -> int:
-    """The exit code of an error: 2 only for what the user can change in the command or its files."""
-    from ..expect import InputError
-
-    if _is_lack(error):
-        return NO_RESOURCES
-    wrong = isinstance(error, InputError) or hasattr(error, "format_message") or _is_of_path(error)
-    return MISTAKE if wrong else FAULT
-
-
-def _is_of_path(error: BaseException) -> bool:
-    """Whether a path of the user's cannot be used: too long, not permitted, or below a file."""
-    return isinstance(error, OSError) and error.errno in PATHS and error.filename is not None
-
-
 def _is_lack(error: BaseException | None) -> bool:
     """Whether memory or space on a disk is what was missing, here or in what led to it."""
     while error is not None:
@@ -214,27 +193,27 @@ def _is_lack(error: BaseException | None) -> bool:
     return False
 
 
-def _message(error: Exception) -> str:
-    """The message of an error: wrong input in its own words, a wrong option or command in Typer's, else a bug."""
+def _code_and_message(error: Exception) -> tuple[int, str]:
+    """Of an error: wrong input in its own words, a wrong option in Typer's, a lack of memory or disk, else a bug.
+
+    The code is 2 only for what the user can change in the command or its files.
+    """
     from ..expect import InputError  # loads NumPy, which the help page does not need
+    from ..files import quoted
 
     if isinstance(error, InputError):
-        return str(error)
+        return NO_RESOURCES if _is_lack(error) else MISTAKE, str(error)
     if isinstance(error, MemoryError):
         what = f"Not enough memory: {error}" if str(error) else "Not enough memory"
-        return f"{what}. Use fewer rows, columns or workers (--workers 1)."
+        return NO_RESOURCES, f"{what}. Use fewer rows, columns or workers (--workers 1)."
     if _is_lack(error):
-        return f"{error}. Free some space or close files, and run the same again."
-    if isinstance(error, OSError) and _is_of_path(error):
-        from ..files import quoted
-
-        return f"{quoted(str(error.filename))} cannot be used: {error.strerror}. Choose another path."
-    if not hasattr(error, "format_message"):
-        return (
-            f"{type(error).__name__}: {error}. This is a bug in classay, not your mistake. Run with --debug for "
-            "the traceback."
-        )
-    return _usage_message(error)
+        return NO_RESOURCES, f"{error}. Free some space or close files, and run the same again."
+    if isinstance(error, OSError) and error.errno in PATHS and error.filename is not None:
+        return MISTAKE, f"{quoted(str(error.filename))} cannot be used: {error.strerror}. Choose another path."
+    if hasattr(error, "format_message"):
+        return MISTAKE, _usage_message(error)
+    bug = "This is a bug in classay, not your mistake. Run with --debug for the traceback."
+    return FAULT, f"{type(error).__name__}: {error}. {bug}"
 
 
 def _usage_message(error: Any) -> str:

@@ -84,7 +84,8 @@ def _own_stdout() -> Iterator[TextIO]:
         try:
             _written(stream)
         finally:
-            _flush_compiled()
+            with suppress(Exception):  # what compiled code has in its buffers; there may be no C library
+                ctypes.CDLL(None).fflush(None)
             os.dup2(own, 1)
             with suppress(OSError):  # raised above already
                 stream.close()
@@ -99,12 +100,6 @@ def _written(stream: TextIO) -> None:
         raise ClosedPipe from None
     except OSError as error:
         _refuse(f"The results cannot be written to stdout: {error.strerror}.")
-
-
-def _flush_compiled() -> None:
-    """Flush the buffers of the C library now, while descriptor 1 is stderr."""
-    with suppress(Exception):  # best effort: there may be no C library
-        ctypes.CDLL(None).fflush(None)
 
 
 def out() -> Console:

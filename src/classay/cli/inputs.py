@@ -41,6 +41,11 @@ def rows_or_share(size: float) -> float | int:
     return int(size) if size > 1 and size.is_integer() else size
 
 
+def names_in(text: str) -> list[str]:
+    """Names between commas."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
 # Files of predictions, records and reports.
 
 
@@ -77,10 +82,8 @@ class Predictions(Group):
                 f"'{source}' is a table; --truth must name the column of the true class. There are "
                 f"{shown(frame.columns, 12)}."
             )
-        roles = {**vars(self), "prediction": self.prediction or None, "score": self.score or None}
-        return Labelings.from_frame(
-            frame, groups=groups, name=Path(source).stem, **{**roles, "wide": self.wide or wide}
-        )
+        lists = {"prediction": self.prediction or None, "score": self.score or None, "wide": self.wide or wide}
+        return Labelings.from_frame(frame, groups=groups, name=Path(source).stem, **{**vars(self), **lists})
 
     def record(self, source: str, quiet: bool) -> tuple[Labelings, pd.DataFrame | None]:
         """The record of a file of predictions or a saved record, and the other columns of its items."""

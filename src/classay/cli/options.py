@@ -103,9 +103,8 @@ class GroupedRows(Columns):
         """Read the table and describe it on stderr."""
         from ..tables.read import read_table
 
-        table = read_table(
-            self.data, self.target, self.text, groups=self.groups, test=self.test, drop=self.drop or (), **roles
-        )
+        named = {name: column for name, column in vars(self).items() if column is not None and name != "data"}
+        table = read_table(self.data, **named, **roles)
         describe(table, quiet)
         return table
 
@@ -116,10 +115,6 @@ class Rows(GroupedRows):
 
     time: str | None = None
     weight: str | None = None
-
-    def read(self, quiet: bool, **roles: Any) -> Data:
-        """Read the table and describe it on stderr."""
-        return super().read(quiet, time=self.time, weight=self.weight, **roles)
 
 
 def describe(table: Data, quiet: bool) -> None:
@@ -157,15 +152,8 @@ class LocalEffort(Group):
     time_limit: float | None = None
     store: Path | None = None
 
-
-@dataclass(frozen=True, kw_only=True)
-class Effort(LocalEffort):
-    """The same, also on a cluster."""
-
-    scheduler: str | None = None
-
     def settings(self, executor: Any, quiet: bool) -> dict[str, Any]:
-        """The keywords of `record` and `sweep`."""
+        """The keywords of `record`, `sweep` and `characterize`."""
         return {
             "random_state": self.seed,
             "executor": executor,
@@ -173,6 +161,13 @@ class Effort(LocalEffort):
             "progress": not quiet,
             "time_limit": self.time_limit,
         }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effort(LocalEffort):
+    """The same, also on a cluster."""
+
+    scheduler: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_type_hints
 
@@ -241,8 +242,7 @@ def rows_table(
 
 def sheet_table(sheet: Sheet) -> Printed:
     """A sheet of a report as a table."""
-    rows = [dict(enumerate(row)) for row in sheet.rows]
-    return rows_table(sheet.title, rows, dict(enumerate(sheet.columns)), sheet.note, len(rows))
+    return console.table(sheet.title, list(sheet.columns), [list(map(cell, row)) for row in sheet.rows], sheet.note)
 
 
 def region_table(title: str, regions: Iterable[Any], rate: str, what: Iterable[str] = ()) -> Printed:
@@ -250,16 +250,16 @@ def region_table(title: str, regions: Iterable[Any], rate: str, what: Iterable[s
 
     rate : what the rate is; what : what is higher in each region, if that differs.
     """
-    headings = {"where": "where", "what": "what", "size": "rows", "share": "share", "rate": rate}
-    headings |= {"rest_rate": "elsewhere", "lift": "lift", "q": "q"}
     kinds = list(what)
+    headings = {"where": "where", **({"what": "what"} if kinds else {}), "size": "rows", "share": "share", "rate": rate}
+    headings |= {"rest_rate": "elsewhere", "lift": "lift", "q": "q"}
     rows = []
-    for place, region in enumerate(regions):
+    for region, kind in zip_longest(regions, kinds):
         lower = f" (lower where {region.complement})" if region.complement else ""
         q_value = p_value_text(region.q_value).removeprefix("= ")
         row = {"where": f"{region.rank}. {region.condition}{lower}", "share": f"{region.share:.1%}", "q": q_value}
-        rows.append({**vars(region), **row, "what": kinds[place] if kinds else None})
-    return rows_table(title, rows, headings if kinds else {key: headings[key] for key in headings if key != "what"})
+        rows.append({**vars(region), **row, "what": kind})
+    return rows_table(title, rows, headings)
 
 
 def cell(value: Any) -> str:

@@ -181,13 +181,11 @@ def test_ctrl_c(classay, written, assayed, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('data = "iris"\ngates = ["stabilty >= 0.9"]', "Did you mean stability"),
         ('data = "irsi"\ngates = ["stability >= 0.9"]', "irsi"),
         ('data = "iris"\ntarget = "spieces"\ngates = ["stability >= 0.9"]', "spieces"),
         ('data = "iris"\ngates = ["gap <= 1"]\n[learners]\na = "DecisionTreeClasifier"', "DecisionTreeClassifier"),
         ('data = "iris"\ngates = ["gap <= 1"]\n[learners]\na = "os:system"', "--allow-import"),
         ('report = "none.json"\ngates = ["gap <= 1"]', "none.json"),
-        ('report = "report.json"\ngates = ["gap <= 1"]\n[learners.tre]\ngates = ["gap <= 1"]', "Did you mean tree"),
     ],
 )
 def test_mistakes_are_reported_before_any_fit(refused, written, assayed, text, message):
@@ -216,10 +214,6 @@ def test_the_file_in_help_is_understood(written):
     assert list(check.learners) == ["tree", "forest"]
     assert [gate.of for gate in check.gates] == ["", "", "", "forest", "", ""]
     assert len(learners_from_texts(check.learners.values())) == 2
-
-
-def test_no_such_file(refused):
-    refused("none.toml", "check", "none.toml")
 
 
 @pytest.mark.slow

@@ -140,7 +140,6 @@ def test_a_bad_batch_is_reported_before_anything_is_fitted(refused, folder, spoi
         (["{one}", "{two}", "--target", "yield"], "low_yield"),
         (["{two}", "{one}", "--no-sort"], "at least 1200"),
         (["{one}", "{two}", "--state", "{one}/x/y"], "--state"),
-        (["{one}", "{two}", "--seed", "-3"], "random_state"),
     ],
 )
 def test_mistakes_get_a_sentence(refused, folder, arguments, message):

@@ -55,7 +55,6 @@ def test_tables_splits_and_regressors(shown, files):
         (["--model", "GaussianNB"], "is a classifier; expected a regressor"),
         (["--test-size", "59"], "59 of 60"),
         (["--level", "95"], "`level` is 95"),
-        (["--seed", "-1"], "random_state"),
     ],
 )
 def test_mistakes_get_a_sentence(refused, files, arguments, message):

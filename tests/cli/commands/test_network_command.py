@@ -230,7 +230,6 @@ def test_a_whole_network_that_is_trusted(classay, folder):
         (["net.pt", *OWN, "--mean", ".5", "--std", "a"], "expected comma-separated numbers"),
         (["net.pt", *OWN, "--mean", ".5,.4", "--std", "1,1"], "2 values for 1 channels"),
         (["net.pt", *OWN, "--starts", "0"], "`starts` is 0"),
-        (["net.pt", *OWN, "--seed", "-1"], "random_state"),
         (["net.pt", *OWN, "--head", "7"], "which is not a layer"),
         (["net.pt", *OWN, "--class-names", "a,b"], "2 names"),
         (["net.pt", *OWN, "--test-set", "net.pt"], "expected x (inputs) and y (labels)"),
@@ -260,11 +259,8 @@ def test_a_walk_that_never_arrives_is_reported(classay, folder):
 def test_memory_that_does_not_suffice(classay, folder, monkeypatch):
     from classay.cli.commands import network as command
 
-    errors = [
-        MemoryError(),
-        RuntimeError("DefaultCPUAllocator: can't allocate memory"),
-        RuntimeError("a fault of ours"),
-    ]
+    failures = ("DefaultCPUAllocator: can't allocate memory", "a fault of ours")
+    errors = [MemoryError(), *map(RuntimeError, failures)]
 
     def record(*arguments, **options):
         raise errors.pop(0)

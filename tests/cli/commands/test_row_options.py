@@ -36,11 +36,7 @@ ROLES = ["--groups", "patient", "--weight", "weight", "--drop", "day"]
 
 @pytest.mark.parametrize(
     "command",
-    [
-        ["learner", *SUBSETS],
-        ["learner", *HALVES],
-        ["sweep", *SUBSETS, "--param", "max_depth", "--values", "1,2"],
-    ],
+    [["learner", *SUBSETS], ["learner", *HALVES], ["sweep", *SUBSETS, "--param", "max_depth", "--values", "1,2"]],
     ids=["subsets", "halves", "sweep"],
 )
 def test_roles_of_columns_reach_the_fits(measured, visits, command):

@@ -13,7 +13,7 @@ from sklearn.metrics import balanced_accuracy_score, f1_score, matthews_corrcoef
 import classay
 from classay import InputError, Labelings
 from classay.intervals import bounded
-from classay.learner.versions.differences import between, matched, within
+from classay.learner.versions.differences import between, within
 from classay.learner.versions.exchange import BoxFamily, p_changed, p_worse
 
 
@@ -191,6 +191,11 @@ def test_groups_widen_the_interval():
     assert grouped.high - grouped.low > 2 * (alone.high - alone.low)
 
 
+def named(items) -> Labelings:
+    frame = pd.DataFrame({"id": items, "y": [0, 1] * 5, "pred": [0, 1] * 5})
+    return Labelings.from_frame(frame, truth="y", item="id")
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -201,19 +206,13 @@ def test_groups_widen_the_interval():
         ({"new": Labelings.from_arrays([[0, 1]], [0, 1])}, "have 20 and 2 items"),
         ({"new": Labelings.from_arrays([[0, 1] * 10], [1, 0] * 10)}, "The truth differs in 20 of 20 items"),
         ({"new": [0, 1]}, "`new` is list; expected a record"),
+        ({"old": named(range(10)), "new": named(range(8, 18))}, "Only 2 items are in both"),
     ],
 )
 def test_mistakes(change, message):
     given = {"old": record([[0, 1] * 10], [0, 1] * 10), "new": record([[0, 1] * 10], [0, 1] * 10)} | change
     with pytest.raises(InputError, match=message):
         classay.compare(**given)
-
-
-def test_items_that_hardly_overlap_are_refused():
-    frame = pd.DataFrame({"id": range(10), "y": [0, 1] * 5, "pred": [0, 1] * 5})
-    one, other = (Labelings.from_frame(part, truth="y", item="id") for part in (frame, frame.assign(id=range(8, 18))))
-    with pytest.raises(InputError, match="Only 2 items are in both"):
-        matched(one, other)
 
 
 def one_slice_worse(seed):
@@ -251,6 +250,8 @@ def test_slices_of_the_user():
     assert result.worst_region == replace(part.difference, kind="where job = a, over items; for these fits")
     assert set(result.regions_frame()["what"]) == {"slice"}
     assert not result.regression_shown  # one fit each
+    table.loc[:99, "area"] = None
+    assert "area is missing" in {part.condition for part in classay.compare(old, new, table, slices="area").slices}
     with pytest.raises(InputError, match="no column 'jbo'"):
         classay.compare(old, new, table, slices="jbo")
     with pytest.raises(InputError, match="there is no `table`"):

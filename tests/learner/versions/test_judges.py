@@ -104,26 +104,20 @@ def test_systems_are_paired_and_asking_again_is_measured():
         ({"rating": "said", "system": "system"}, "without `item`"),
         ({"item": "q", "rating": "said", "system": "sytem"}, "Did you mean system"),
         ({"item": "q", "rating": "sad"}, "Did you mean said"),
+        ({"ratings": [1, 2]}, "one row per rating"),
+        ({"ratings": Labelings.from_arrays([[0, 1]], [0, 1]), "system": "s"}, "not a record"),
     ],
 )
 def test_mistakes(options, message):
     table = systems(np.random.default_rng(4), 10).assign(word=lambda frame: frame.said.map({0: "bad", 1: "good"}))
     with pytest.raises(InputError, match=message):
-        classay.judges(table, run="run", **options)
-
-
-def test_what_is_no_table():
-    with pytest.raises(InputError, match="one row per rating"):
-        classay.judges([1, 2])
-    with pytest.raises(InputError, match="not a record"):
-        classay.judges(Labelings.from_arrays([[0, 1]], [0, 1]), system="s")
+        classay.judges(**{"ratings": table, "run": "run", **options})
 
 
 def test_without_truth_accuracy_is_unknown_and_results_can_be_compared():
     ratings = pd.DataFrame({"item": [0, 0, 1, 1], "rater": ["a", "b"] * 2, "rating": ["x", "x", "y", "x"]})
     first, second = (classay.judges(ratings, rating="rating", item="item", rater="rater") for _ in range(2))
     assert not first.record.accuracy().known
-    with pytest.raises(classay.InputError, match=r"true labels of .* are not known"):
+    with pytest.raises(InputError, match=r"true labels of .* are not known"):
         classay.metrics(first.record)
     assert first.raters == second.raters
-    assert first == first

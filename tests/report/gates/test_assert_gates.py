@@ -15,6 +15,7 @@ import classay
 from classay import InputError
 from classay.intervals import Estimate
 from classay.report.document import Figure
+from classay.report.gates.report_changes import changes_between
 
 
 def report_of(**accuracies: float):
@@ -69,8 +70,24 @@ def test_mistakes():
         classay.assert_gates(report_of(tree=0.9))
     with pytest.raises(InputError, match="expected a report"):
         classay.assert_gates(3, "accuracy >= 0.9")
-    with pytest.raises(InputError, match="cannot be read"):
-        classay.assert_gates(report_of(tree=0.9), "accuracy is fine")
+
+
+# A report against an earlier one.
+
+
+def test_changes_between_reports():
+    old, new = report_of(tree=0.95, forest=0.9), report_of(tree=0.80)
+    changes = changes_between(old, new)
+    assert changes.regression_shown
+    (change,) = changes.changes
+    assert (change.of, change.verdict) == ("tree", "worse")
+    assert change.texts[:3] == ("tree: accuracy", "0.950", "0.800")
+    assert change.texts[3].startswith("-0.15")
+    assert "Only the old report has forest" in changes.notes[0]
+    assert not changes_between(old, new, min_effect=0.2).regression_shown
+    back = changes_between(new, old)
+    assert back.changes[0].verdict == "better"
+    assert "Only the new report has forest" in back.notes[0]
 
 
 TESTS = """

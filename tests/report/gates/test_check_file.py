@@ -79,7 +79,6 @@ def test_paths_count_from_the_files_folder(check, tmp_path):
         ("", "neither is given"),
         ('data = "iris"\nreport = "a.json"\ngates = ["gap <= 1"]', "both are given"),
         ('data = "iris"', "It has no gates"),
-        ('data = "iris"\ngates = []', "It has no gates"),
         ('data = "iris"\ngates = "gap <= 1"', "`gates` is 'gap <= 1'; expected a list"),
         ('data = "iris"\ngates = ["gpa <= 1"]', "Did you mean gap"),
         ('dat = "iris"\ngates = ["gap <= 1"]', "`dat` is not a valid key. Did you mean data"),
@@ -99,6 +98,11 @@ def test_paths_count_from_the_files_folder(check, tmp_path):
         ('report = "r.json"\nseed = 1\ngates = ["gap <= 1"]', "`seed` is for a new report"),
         ('report = "r.json"\ngates = ["gap <= 1"]\n[learners]\na = "SVC"', "`learners.a` has a learner to fit"),
         ('data = "iris', "is not valid TOML"),
+        ('predictions = 1\ngates = ["gap <= 1"]', "expected a table"),
+        ('data = "x.csv"\ngates = ["gap <= 1"]\n[predictions]\nfile = "a"', "drop `data`"),
+        ('gates = ["gap <= 1"]\n[predictions]\nfile = 1', "expected a string"),
+        ('gates = ["gap <= 1"]\n[predictions]\nfile = "a.csv"', "`predictions.truth` is missing"),
+        ('gates = ["gap <= 1"]\n[predictions]\nfil = "a.csv"', "Did you mean file"),
     ],
 )
 def test_mistakes(check, text, message):

@@ -29,11 +29,11 @@ from ...report.gates.check_file import (
 from ...report.gates.gates import Paired, Verdict, check_gates, difference_of, summary
 from ...report.gates.gates import junit as junit_xml
 from ...report.run.learners import USUAL, default_learners
-from .. import options
+from .. import console, options
 from ..inputs import Predictions
-from ..runner import Outcome, rows_table
+from ..runner import Outcome
 
-COLUMNS = {"of": "subject", "gate": "gate", "measured": "measured", "end": "end used", "passed": "", "margin": "margin"}
+COLUMNS = ["subject", "gate", "measured", "end used", "", "margin"]
 FAILED = 1
 
 
@@ -94,7 +94,7 @@ def _first_check_file(report: Path, target: Path, force: bool, output: options.O
 
 
 def _as_measured(report: Report, file: Path, folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
-    """What `classay report` was given, as a check file says it, and the texts of learners; empty if it is not known."""
+    """What `classay report` measured, by the keys of a check file, and the texts of learners; empty if not known."""
     from ..app import load
 
     words = shlex.split(str(report.settings.get("command", "")))
@@ -137,14 +137,8 @@ def _report(
     learners = {name: learner_from_text(text, allow_import)[1] for name, text in check.learners.items()}
     learners = learners or default_learners(contrast=False)
     table = options.Rows(data=str(check.data), target=check.target, **check.columns).read(quiet)
-    assay = characterize(
-        learners,
-        table,
-        executor=workers,
-        store=store,
-        progress=not quiet,
-        **{"budget": None, **check.settings},
-    )
+    settings = {"budget": None, "executor": workers, "store": store, "progress": not quiet, **check.settings}
+    assay = characterize(learners, table, **settings)
     return assay.report, list(learners), partial(difference_of, assay.parts)
 
 
@@ -159,18 +153,7 @@ def _on_predictions(check: CheckFile) -> tuple[Report, list[str], Paired]:
 
 
 def _text(verdicts: list[Verdict]) -> Iterator[Any]:
-    rows = [
-        {
-            "of": verdict.of or "report",
-            "gate": verdict.gate,
-            "measured": _measured(verdict),
-            "end": verdict.end if verdict.estimate else "",
-            "passed": "passed" if verdict.passed else "FAILED",
-            "margin": _margin(verdict),
-        }
-        for verdict in verdicts
-    ]
-    table = rows_table("Gates", rows, COLUMNS, most=len(rows))
+    table = console.table("Gates", COLUMNS, [_row(verdict) for verdict in verdicts])
     table.columns[1].justify = "left"
     for row, verdict in zip(table.rows, verdicts):
         row.style = "green" if verdict.passed else "bold red"
@@ -180,16 +163,15 @@ def _text(verdicts: list[Verdict]) -> Iterator[Any]:
             yield f"{verdict.of or 'report'}: {verdict.gate}: {verdict.why.rstrip('.')}."
 
 
-def _measured(verdict: Verdict) -> str:
+def _row(verdict: Verdict) -> list[str]:
+    """What stands under `COLUMNS`."""
+    measured = end = margin = ""
     if not verdict.figure and not math.isnan(verdict.measured):
-        return f"{verdict.measured:.0f} found"
-    if verdict.estimate is None:
-        return ""
-    figure = printed(verdict.estimate, term_of(verdict.figure))
-    return "\n".join(part for part in (figure.text, figure.interval) if part)
-
-
-def _margin(verdict: Verdict) -> str:
-    if math.isnan(verdict.margin) or not verdict.figure:
-        return ""
-    return f"{verdict.margin:+.3g}".replace("-", "−")
+        measured = f"{verdict.measured:.0f} found"
+    elif verdict.estimate is not None:
+        figure, end = printed(verdict.estimate, term_of(verdict.figure)), verdict.end
+        measured = "\n".join(part for part in (figure.text, figure.interval) if part)
+    if verdict.figure and not math.isnan(verdict.margin):
+        margin = f"{verdict.margin:+.3g}".replace("-", "−")
+    passed = "passed" if verdict.passed else "FAILED"
+    return [verdict.of or "report", verdict.gate, measured, end, passed, margin]

@@ -105,11 +105,7 @@ def command(
 
 
 def sizes_of(texts: list[str] | None) -> list[int]:
-    """Numbers of classes, as --k has them.
-
-    >>> sizes_of(["1_000,50", "100"])
-    [50, 100, 1000]
-    """
+    """Numbers of classes in order, as --k has them, such as 1_000,50."""
     sizes = set()
     for text in (part for value in texts or () for part in value.split(",") if part.strip()):
         digits = text.strip().replace("_", "")
@@ -248,9 +244,7 @@ def _decoder_table(comparison: Decoders, replies: dict[str, Reply]) -> Any:
 
 
 def _draw(
-    replies: dict[str, Reply],
-    comparison: Decoders | None,
-    distributions: dict[str, UDistribution],
+    replies: dict[str, Reply], comparison: Decoders | None, distributions: dict[str, UDistribution]
 ) -> dict[str, Any]:
     """One source: its curve and its information. Several: all curves in one chart, and the decoders in order."""
     charts: dict[str, Any] = {}

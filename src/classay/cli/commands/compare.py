@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ...expect import InputError
 from ...learner.versions.compare import compare
-from .. import options
-from ..inputs import MLFLOW, Predictions, is_report
+from .. import console, options
+from ..inputs import MLFLOW, Predictions, is_report, names_in
 from ..runner import Outcome, estimates_table, region_table, rows_table
 
 FAILED = 1
@@ -31,14 +31,14 @@ def command(
     """Compare two versions on the same items: better or worse, what changed beyond a mere refit, and where."""
     if is_report(old) != is_report(new):
         raise InputError(f"'{old}' and '{new}' are a report and something else; expected two reports, or none.")
-    if is_report(old) and slices:
-        raise InputError("--slice needs predictions or records; reports keep no items.")
     if is_report(old):
+        if slices:
+            raise InputError("--slice needs predictions or records; reports keep no items.")
         return _compare_reports(old, new, tracking_uri, fail, min_effect)
     first, table = predictions.record(old, output.quiet)
     second, _ = predictions.record(new, output.quiet)
     more = None if refits is None else predictions.record(refits, output.quiet)[0]
-    wanted = None if columns is None else [name.strip() for name in columns.split(",") if name.strip()]
+    wanted = None if columns is None else names_in(columns)
     result = compare(
         first, second, table, refits=more, metric=metric, min_effect=min_effect, columns=wanted,
         slices=slices or (), max_features=max_features, level=level, random_state=seed,
@@ -78,11 +78,10 @@ def _compare_reports(old: str, new: str, uri: str | None, fail: bool, min_effect
         for name in (old, new)
     ]
     changes = changes_between(documents[0], documents[1], min_effect)
-    rows = [dict(enumerate(change.texts)) for change in changes.changes]
-    headings = dict(enumerate(["figure", "old", "new", "change", ""]))
+    rows = [list(change.texts) for change in changes.changes]
     return Outcome(
-        {"shown": changes.regression_shown, **changes.to_dict()},
+        {"shown": changes.regression_shown, "changes": changes.changes, "notes": changes.notes},
         data={"old": old, "new": new},
-        text=[rows_table(f"{old} → {new}", rows, headings, most=len(rows)), *changes.notes],
+        text=[console.table(f"{old} → {new}", ["figure", "old", "new", "change", ""], rows), *changes.notes],
         code=FAILED if fail and changes.regression_shown else 0,
     )

@@ -11,7 +11,6 @@ from typing import Any
 from ... import charts as drawing
 from ... import expect
 from ...charts.style.picture_files import prepared_library
-from ...data.labels.wrong_labels import WrongLabels
 from ...data.model.error_slices import slices
 from ...data.row_complexity import Complexity
 from ...estimators.spec import learners_from_texts
@@ -26,6 +25,7 @@ from ...report.run.records import MODEL, record_of_learner, record_of_prediction
 from ...tables.expressions import compare
 from ...tables.read import read_frame
 from .. import options
+from ..inputs import names_in
 from ..runner import Outcome, drawn, region_table, rows_table, sheet_table, worded_table
 from .report import save, text_of_report
 
@@ -90,35 +90,31 @@ def command(
         text_model=model,
         cache=cache,
     )
-    again = [] if "--force" in sys.argv else ["--force"]
-    settings = {
-        "command": shlex.join(["classay", *sys.argv[1:], *again]),
-        **geometry.of_complexity,
-        "false_alarms": false_alarms,
-    }
+    typed = ["classay", *sys.argv[1:], *([] if "--force" in sys.argv else ["--force"])]
+    settings = {"command": shlex.join(typed), **geometry.of_complexity, "false_alarms": false_alarms}
     checked = checks or bool(paths)
     parts = results_of(records, table, seed, options=geometry, checks=checked, settings=settings)
     for remark in parts.data.notes:
         if remark not in table.notes:
             output.say(remark)
     findings = findings_of(parts)[0] if checked else ()
-    result, labels = _measured(parts)
+    assert parts.complexity is not None  # an error was raised where it cannot be measured
+    assert parts.labels is not None
+    result, labels = parts.complexity, parts.labels
     shown = ShownRows.of(parts.rows, texts=parts.texts)
-    sheets = {
-        "hardest": hardest_sheet(result, labels, shown, hardest),
-        "suspects": suspects_sheet(result, labels, shown, hardest),
-    }
+    sheets = {"hardest": hardest_sheet(result, labels, shown, hardest)}
+    sheets["suspects"] = suspects_sheet(result, labels, shown, hardest)
     if parts.unlike is not None:
         sheets["unlike"] = unlike_sheet(parts.unlike, shown)
-    text: Any = _text(measured.name, parts, sheets, findings)
+    text: Any = _text(measured.name, result, parts, sheets, findings)
     if paths:
         from ...report.characterization import report_of  # charts, which the tables do not need
 
         report = report_of(parts)
         save(report, paths, output)
         text = text_of_report(report)
-    results = _results(measured.positions, parts, sheets, findings)
-    return Outcome(results, data=table, text=text, charts=lambda: _draw(parts))
+    results = _results(measured.positions, result, parts, sheets, findings)
+    return Outcome(results, data=table, text=text, charts=lambda: _draw(result, parts))
 
 
 # Slices of a table of predictions.
@@ -135,7 +131,7 @@ def _slices(
         searched = [str(name) for name in table.columns if name not in hidden]
         remarks += [f"Not searched because --wrong uses them: {expect.shown(hidden)}."] if hidden else []
     else:
-        searched = [name.strip() for name in columns.split(",") if name.strip()]
+        searched = names_in(columns)
         used = [name for name in searched if name in errors.columns]
         named = f"Searched because you named them, although --wrong uses them: {expect.shown(used)}."
         remarks += [named] if used else []
@@ -157,15 +153,9 @@ def _slices(
 # What is shown of rows, geometry and model.
 
 
-def _measured(parts: Results) -> tuple[Complexity, WrongLabels]:
-    """How hard rows are, and which labels may be wrong; an error was raised where they cannot be measured."""
-    assert parts.complexity is not None
-    assert parts.labels is not None
-    return parts.complexity, parts.labels
-
-
-def _text(name: str, parts: Results, sheets: dict[str, Sheet], findings: tuple[Finding, ...]) -> Iterator[Any]:
-    result, _ = _measured(parts)
+def _text(
+    name: str, result: Complexity, parts: Results, sheets: dict[str, Sheet], findings: tuple[Finding, ...]
+) -> Iterator[Any]:
     yield f"{name}: {result}"
     yield from (f"{finding.level}: {finding}" for finding in findings if finding.level != "fine")
     for check in parts.checks.values():
@@ -205,8 +195,10 @@ def _predicted(parts: Results) -> Any:
     return next((held.classes[held.labels] for held in parts.predicted.values()), None)
 
 
-def _results(positions: Any, parts: Results, sheets: dict[str, Sheet], findings: tuple[Finding, ...]) -> dict[str, Any]:
-    check, (result, _) = next(iter(parts.checks.values()), None), _measured(parts)
+def _results(
+    positions: Any, result: Complexity, parts: Results, sheets: dict[str, Sheet], findings: tuple[Finding, ...]
+) -> dict[str, Any]:
+    check = next(iter(parts.checks.values()), None)
     keys = ("row", "label", "nearest", "complexity", "content")
     results: dict[str, Any] = {
         "complexity": result,
@@ -226,8 +218,8 @@ def _results(positions: Any, parts: Results, sheets: dict[str, Sheet], findings:
     return results
 
 
-def _draw(parts: Results) -> dict[str, Any]:
-    check, (result, _) = next(iter(parts.checks.values()), None), _measured(parts)
+def _draw(result: Complexity, parts: Results) -> dict[str, Any]:
+    check = next(iter(parts.checks.values()), None)
     model = {} if check is None else {"versus_baseline": check.versus, "complexity_against": check.against}
     return {
         "complexity": drawing.complexity_histogram(result),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -61,26 +61,15 @@ def command(
     tried = ready(unfitted, known.X, known.y, seed, known.texts)
     for note in tried.notes:
         output.say(f"{name}: {note}")
-    monitor = DriftMonitor(
-        tried.learner,
-        probes=probes,
-        n_probes=n_probes,
-        false_alarm_rate=rate,
-        control=control,
-        min_stability=min_stability,
-        tolerance=tolerance,
-        draws=draws,
-        random_state=seed,
-        executor=workers,
-        progress=not output.quiet,
-        time_limit=time_limit,
-        name=name,
-    )
+    settings: dict[str, Any] = {"probes": probes, "n_probes": n_probes, "false_alarm_rate": rate, "control": control}
+    settings |= {"min_stability": min_stability, "tolerance": tolerance, "draws": draws}
+    work: dict[str, Any] = {"executor": workers, "progress": not output.quiet}
+    monitor = DriftMonitor(tried.learner, **settings, random_state=seed, time_limit=time_limit, name=name, **work)
     if state is not None:
         packed(known.X, "rows")  # refuses what cannot be saved, before anything is fitted
     if state is not None and state.exists():
-        saved = DriftMonitor.load(state, tried.learner, executor=workers, progress=not output.quiet)
-        _refuse_another(saved, monitor, known, state)
+        saved = DriftMonitor.load(state, tried.learner, **work)
+        _refuse_another(saved, monitor, (*settings, "seed"), known, state)
         new = [batch for batch in batches if not saved.has_seen(batch.X, batch.y)]
         if len(new) < len(batches):
             output.say(f"{len(batches) - len(new)} of {len(batches)} batches are in {state} already.")
@@ -102,11 +91,7 @@ def command(
 
 
 def natural(name: str) -> list[tuple[int, int, str]]:
-    """Sort key for file names: numbers sort as numbers, so that batch 10 comes after batch 9.
-
-    >>> sorted(["b10.csv", "b9.csv", "a.csv"], key=natural)
-    ['a.csv', 'b9.csv', 'b10.csv']
-    """
+    """Sort key for file names: numbers sort as numbers, so that batch 10 comes after batch 9."""
     parts = re.split(r"(\d{1,18})", name)
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts if part]
 
@@ -131,13 +116,15 @@ def _read_batch(file: str, reference: Data, numbers: bool) -> Data:
     return batch
 
 
-def _refuse_another(saved: DriftMonitor, wanted: DriftMonitor, reference: Data, state: Path) -> None:
+def _refuse_another(
+    saved: DriftMonitor, wanted: DriftMonitor, names: Iterable[str], reference: Data, state: Path
+) -> None:
     if not saved.knows(reference.X, reference.y):
         raise expect.InputError(
             f"{state} was saved with another reference than {reference.name}. Use the same reference, or another "
             "--state."
         )
-    for name in ("probes", "n_probes", "false_alarm_rate", "control", "min_stability", "tolerance", "draws", "seed"):
+    for name in names:
         then, now = getattr(saved, name), getattr(wanted, name)
         if then != now:
             raise expect.InputError(

@@ -21,13 +21,7 @@ from ...network.prototypes.split import Split, split, split_by_likely_shape
 from ...network.quality.figures import DECISIVE, figures
 from ...network.quality.head import HeadQuality, head_quality, rows_of
 from ...network.quality.labelled_rows import LabelledRows, read_labelled_rows
-from ...network.quality.quality import (
-    CONVERGED,
-    NetworkQuality,
-    by_labelled_rows,
-    network_quality,
-    record_with_fresh,
-)
+from ...network.quality.quality import CONVERGED, NetworkQuality, by_labelled_rows, network_quality, record_with_fresh
 from ...network.quality.rank_networks import Ranking, rank_networks
 from .. import console, options
 from ..inputs import Normalization, named_paths, read_normalization, read_shape
@@ -67,21 +61,12 @@ class Architecture(options.Group):
 
 
 class Measured(NamedTuple):
-    """One network: its figures, as --json prints them, and the record of its prototypes."""
+    """One network: its figures, as --json prints them, what was measured on the record of its prototypes, and that."""
 
     figures: dict[str, Any]
+    quality: NetworkQuality
     record: Prototypes
-
-    @property
-    def quality(self) -> NetworkQuality:
-        """What was measured on the record."""
-        quality: NetworkQuality = self.figures["quality"]
-        return quality
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether not all walks were done."""
-        return self.record.interrupted
+    interrupted: bool
 
 
 def command(
@@ -211,7 +196,7 @@ def _measure(
         "notes": [*loaded.notes, *parts.notes], "settings": record.settings, "seconds": time.monotonic() - began,
         "accuracy": accuracy, "quality": quality,
     }  # fmt: skip
-    return Measured(described, record)
+    return Measured(described, quality, record, record.interrupted)
 
 
 def _record(parts: Split, *, store: Store | None, output: options.Output, name: str, **settings: Any) -> Prototypes:
@@ -287,20 +272,16 @@ def _heads(paths: dict[str, Path], layer: str | None, trust_pickle: bool) -> Out
 
     done = measure_each(paths, measure)
     heads: dict[str, tuple[HeadWeights, HeadQuality]] = done.results
-    several = len(heads) > 1
+    described = {
+        name: {"file": str(head.path), "layer": head.name, "notes": head.notes, **quality.to_dict()}
+        for name, (head, quality) in heads.items()
+    }
+    numbers = [f"_{number}" for number in range(1, len(heads) + 1)] if len(heads) > 1 else [""]
     return Outcome(
-        {
-            "heads": {
-                name: {"file": str(head.path), "layer": head.name, "notes": head.notes, **quality.to_dict()}
-                for name, (head, quality) in heads.items()
-            }
-        },
+        {"heads": described},
         data={"files": list(map(str, paths.values()))},
         text=_of_heads(heads),
-        charts=lambda: {
-            f"head_cosines_{number}" if several else "head_cosines": quality.plot()
-            for number, (_, quality) in enumerate(heads.values(), start=1)
-        },
+        charts=lambda: {f"head_cosines{end}": own.plot() for end, (_, own) in zip(numbers, heads.values())},
         failed=done.failed,
     )
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import typer
 from rich.text import Text
@@ -25,9 +26,9 @@ from ..inputs import Predictions
 from ..runner import Outcome
 from .network import Architecture, measure_networks
 
-NUMBERS = ("--budget", "--splits", "--repeats", "--rows", "--n-probes", "--retrains")
-NOT_REPEATED = ("--store",)
-"""Options that the printed command leaves out: with the same store, a rerun would only reread its fits."""
+NOT_REPEATED = ("--store", "--budget", "--splits", "--repeats", "-r", "--rows", "--n-probes", "--retrains")
+"""Options that the printed command drops: with the same store, a rerun would only reread its fits; numbers of fits are
+added again later."""
 MARKS = {"warning": "bold red", "note": "yellow", "unknown": "magenta"}
 
 
@@ -77,7 +78,8 @@ def command(
     if metric is not None:
         check_metric(metric)
     seconds = seconds_of(budget)
-    limit = _rows(most_rows, "--rows")
+    fits: dict[str, Any] = {"splits": splits, "repeats": repeats, "rows": _rows(most_rows, "--rows")}
+    fits |= {"n_probes": n_probes, "retrains": retrains, "test_size": test_size}
     table = rows.read(output.quiet)
     # By number of walks and not by time, so that the same seed gives the same figures on any load.
     walks = {"starts": 3, "walks": 300, "random_state": effort.seed}
@@ -91,17 +93,8 @@ def command(
         more_classes=more_classes or None,
         networks=measured,
         budget=seconds,
-        splits=splits,
-        repeats=repeats,
-        rows=limit,
-        n_probes=n_probes,
-        retrains=retrains,
-        test_size=test_size,
-        random_state=effort.seed,
-        executor=effort.workers,
-        store=effort.store,
-        progress=not output.quiet,
-        time_limit=effort.time_limit,
+        **fits,
+        **effort.settings(effort.workers, output.quiet),
         command=_typed(),
         on_round=lambda preliminary: _save_preliminary(preliminary.report, paths, output),
     )
@@ -115,8 +108,8 @@ def command(
 
 def _on_predictions(rows: options.Rows, columns: Predictions, seed: int, output: options.Output) -> Report:
     table = columns.table(rows.data, rows.groups)
-    items, variants = f"{table.truth.size:,} items", expect.counted(len(table.variants), "variant")
-    output.say(f"{rows.data}: {items}, {variants}, {expect.counted(len(table.runs), 'run')}.")
+    sizes = [expect.counted(len(names), noun) for names, noun in ((table.variants, "variant"), (table.runs, "run"))]
+    output.say(f"{rows.data}: {table.truth.size:,} items, {', '.join(sizes)}.")
     for note in table.notes:
         output.say(note)
     named = columns.named() | ({} if rows.groups is None else {"groups": rows.groups}) | {"file": rows.data}
@@ -181,14 +174,13 @@ def _stem(data: str) -> str:
 
 
 def _typed() -> str:
-    """The command as typed, without its store, budget and numbers of fits, which are added again later."""
+    """The command as typed, without the options that are not repeated, and with --force."""
     kept: list[str] = []
-    skip = False
-    for part in sys.argv[1:]:
-        if skip:
-            skip = False
-        elif part in (*NUMBERS, *NOT_REPEATED, "-r"):
-            skip = True
-        elif not part.startswith(tuple(f"{option}=" for option in (*NUMBERS, *NOT_REPEATED))):
-            kept.append(part)
+    words = iter(sys.argv[1:])
+    for word in words:
+        option, has_value, _ = word.partition("=")
+        if option not in NOT_REPEATED:
+            kept.append(word)
+        elif not has_value:
+            next(words, None)
     return shlex.join(["classay", *kept, *([] if "--force" in kept else ["--force"])])

@@ -20,11 +20,7 @@ from ..runner import Outcome, rows_table
 COLUMNS = {name: name for name in ("what", "of", "data", "done", "size", "age")}
 
 
-def command(
-    output: options.Output,
-    words: list[str],
-    dry_run: bool = False,
-) -> Outcome:
+def command(output: options.Output, words: list[str], dry_run: bool = False) -> Outcome:
     """List the records in a store with their sizes, or remove files that are no longer useful."""
     prune = words[0] == "prune" and len(words) > 1
     if len(words) > 1 + prune:

@@ -199,13 +199,7 @@ WHOLE = re.compile(r"[+-]?\d+$")
 
 
 def values_from_text(text: str) -> list[Any]:
-    """The values that a text describes. A range includes its end if a step reaches it.
-
-    >>> values_from_text("1:20:5"), values_from_text("0.1:0.3:0.1"), values_from_text("1:1000:log4")
-    ([1, 6, 11, 16], [0.1, 0.2, 0.3], [1, 10, 100, 1000])
-    >>> values_from_text("5,10,None"), values_from_text("linear,rbf")
-    ([5, 10, None], ['linear', 'rbf'])
-    """
+    """The values that a text describes. A range includes its end if a step reaches it."""
     if not text.strip(" ,"):
         raise expect.InputError(f"--values is empty; expected {FORMS}.")
     if ":" not in text:

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from ... import expect, seeds
-from ...arrays import AnyInts, Floats, Mask
+from ...arrays import AnyInts, Floats
 from ...intervals import Estimate, exact
-from ...regions.columns import bin_column, checked_columns, checked_table
+from ...regions.columns import checked_table
 from ...regions.find import FoundRegions, SearchOptions, find_regions, search_options
 from ...regions.region import Region, p_value_text
 from ...result import Result, figures_frame
@@ -29,6 +29,7 @@ from .differences import (
     matched,
     metric_difference,
     over_fits,
+    slices_of,
     within,
 )
 from .exchange import LEAST_FITS, BoxFamily, p_changed, p_worse
@@ -38,10 +39,8 @@ FOUND = 5.0
 """Standard errors of a drop at one value of a column that is found in about 4 of 5 cases (by simulation)."""
 MOST_SHARED = 0.5
 """A region of several columns with more of its items in regions of one column is not listed beside them."""
-FEW_FITS = (
-    f"Whether more changed than a refit changes needs at least {LEAST_FITS} fits of the old version; pass them as "
-    "`refits`."
-)
+KINDS = {"worse": "It is worse", "better": "It is better", "changed": "More than a refit changes"}
+"""What regions are, and how a sentence about them begins."""
 FIGURES = (
     "old_accuracy", "new_accuracy", "difference", "regressions", "gains", "churn", "refit_churn", "beyond_refit",
 )  # fmt: skip
@@ -109,7 +108,8 @@ class Comparison(Result, unit="share of items"):
         version may be worse by as much.
         """
         in_region = bool(self.worse) and not math.isnan(self.p_beyond)
-        return self.refit_churn.known and (self.verdict == "worse" or in_region or bool(self._slices("worse")))
+        worse = {self.verdict, *(part.verdict for part in self.slices)}
+        return self.refit_churn.known and (in_region or "worse" in worse)
 
     @property
     def verdict(self) -> str:
@@ -119,14 +119,17 @@ class Comparison(Result, unit="share of items"):
     @property
     def worst_region(self) -> Estimate:
         """The difference in the region or slice that lost most; 0 if none is shown to be worse."""
-        none = exact(0.0, "no region is shown to be worse", self.difference.level)
-        worse = [(part.difference, part.condition) for part in self._slices("worse")]
-        worse += [(region.rate, region.condition) for region in self.worse]
-        gap, where = min(worse, key=lambda part: part[0].value, default=(none, ""))
-        return replace(gap, kind=f"where {where}, {gap.kind}") if where else gap
+        if worse := self._places("worse"):
+            where, _, gap = min(worse, key=lambda place: place[2].value)
+            return replace(gap, kind=f"where {where}, {gap.kind}")
+        return exact(0.0, "no region is shown to be worse", self.difference.level)
 
-    def _slices(self, verdict: str) -> list[SliceDifference]:
-        return [part for part in self.slices if part.verdict == verdict]
+    def _places(self, verdict: str) -> list[tuple[str, int, Estimate]]:
+        """Condition, items and difference of each region, then of each slice, with this verdict."""
+        regions = [(each.condition, each.size, each.rate) for each in getattr(self, verdict)]
+        return regions + [
+            (each.condition, each.size, each.difference) for each in self.slices if each.verdict == verdict
+        ]
 
     def summary(self) -> dict[str, Estimate]:
         """The difference, what changed from one version to the next, and the part that a mere refit changes."""
@@ -150,17 +153,13 @@ class Comparison(Result, unit="share of items"):
 
     def regions_frame(self) -> pd.DataFrame:
         """A row per region or slice: what is there (worse, better, changed, or slice), its condition and difference."""
+        regions = [(what, each) for what in KINDS for each in getattr(self, what)]
+        parts = [(what, each, each.rate, each.rest_rate, each.q_value) for what, each in regions]
+        parts += [("slice", each, each.difference, math.nan, math.nan) for each in self.slices]
         rows = [
-            {"what": what, "condition": each.condition, "size": each.size, "share": each.share,
-             "difference": each.rate.value, "low": each.rate.low, "high": each.rate.high,
-             "elsewhere": each.rest_rate, "q_value": each.q_value}
-            for what in ("worse", "better", "changed")
-            for each in getattr(self, what)
-        ]  # fmt: skip
-        for part in self.slices:
-            gap, about = part.difference, {"what": "slice", "condition": part.condition, "size": part.size}
-            rows.append({**about, "share": part.size / self.n_items, "difference": gap.value, "low": gap.low,
-                         "high": gap.high})  # fmt: skip
+            (what, each.condition, each.size, each.size / self.n_items, gap.value, gap.low, gap.high, *rest)
+            for what, each, gap, *rest in parts
+        ]
         columns = ["what", "condition", "size", "share", "difference", "low", "high", "elsewhere", "q_value"]
         return pd.DataFrame(rows, columns=columns)
 
@@ -185,14 +184,12 @@ class Comparison(Result, unit="share of items"):
     def sentences(self) -> list[str]:
         """Whether new is better or worse, what changed beyond a refit, and where."""
         sentences = [self.answer(), self._changes()]
-        for name, regions in (("worse", self.worse), ("better", self.better), ("changed", self.changed)):
-            parts = {each.condition: (each.size, each.rate) for each in regions}
-            parts |= {each.condition: (each.size, each.difference) for each in self._slices(name)}
-            word = {"worse": "It is worse", "better": "It is better", "changed": "More than a refit changes"}[name]
+        for verdict, beginning in KINDS.items():
+            # A slice that is also a region is listed once.
+            parts = {where: f"{where} ({size:,} items, {_points(gap)})" for where, size, gap in self._places(verdict)}
+            more = [f"{len(parts) - 3} more"] if len(parts) > 3 else []
             if parts:
-                listed = [f"{where} ({size:,} items, {_points(gap)})" for where, (size, gap) in parts.items()]
-                first = "; ".join(listed[:3]) + (f"; {len(listed) - 3} more" if len(listed) > 3 else "")
-                sentences.append(f"{word} where {first}.")
+                sentences.append(f"{beginning} where {'; '.join([*list(parts.values())[:3], *more])}.")
         return sentences
 
     def _changes(self) -> str:
@@ -202,7 +199,8 @@ class Comparison(Result, unit="share of items"):
             return f"{changed}."
         base = f"a mere refit or rerun of the same version changes {self.refit_churn.value:.1%}"
         if math.isnan(self.p_beyond):
-            return f"{changed}; {base}. {FEW_FITS}"
+            needed = f"Whether more changed than a refit changes needs at least {LEAST_FITS} fits of the old version"
+            return f"{changed}; {base}. {needed}; pass them as `refits`."
         verdict = "more changed than that" if self.beyond_shown else "no more than that is shown"
         return f"{changed}; {base}, so {verdict} (p {p_value_text(self.p_beyond)})."
 
@@ -305,6 +303,7 @@ def compare(
     like = [] if base is pair.old else [base]
     before, after, *more = ((labels == pair.truth).mean(axis=1) for labels in (pair.old, pair.new, *like))
     old_right, new_right = before.mean(axis=0), after.mean(axis=0)
+    items = {"truth": pair.classes[pair.truth], "old_right": old_right, "new_right": new_right}
 
     def gap(part: Any = slice(None), level: float = level) -> Estimate:
         fits, like, groups = [before[:, part], after[:, part]], [own[:, part] for own in more], pair.groups
@@ -320,12 +319,10 @@ def compare(
     regions: dict[str, tuple[Region, ...]] = {}
     n_tested, notes, tested = 0, list(pair.notes), []
     if search is not None:
-        parts = _parts(frame, asked, search.min_size)
-        gaps = [gap(mask, 1 - (1 - level) / len(parts)) for mask in parts.values()]
-        tested = [
-            SliceDifference(condition, int(mask.sum()), own, _verdict(own, least))
-            for (condition, mask), own in zip(parts.items(), gaps)
-        ]
+        parts = slices_of(frame, asked, search.min_size)
+        for condition, mask in parts.items():
+            own = gap(mask, 1 - (1 - level) / len(parts))
+            tested.append(SliceDifference(condition, int(mask.sum()), own, _verdict(own, least)))
         regions, n_tested, of_regions = _regions(pair, base, churned, frame, search, family, least)
         notes += [note for note in of_regions if note not in notes]
     return Comparison(
@@ -352,14 +349,7 @@ def compare(
         n_tested=n_tested,
         min_effect=least,
         notes=tuple(notes),
-        items=pd.DataFrame(
-            {
-                "truth": pair.classes[pair.truth],
-                "old_right": old_right,
-                "new_right": new_right,
-                "changed": churned.table.mean(axis=0),
-            }
-        ),
+        items=pd.DataFrame({**items, "changed": churned.table.mean(axis=0)}),
     )
 
 
@@ -377,16 +367,11 @@ def _regions(
 ) -> tuple[dict[str, tuple[Region, ...]], int, list[str]]:
     """Where errors, right predictions, and changes beyond a refit have increased, unless a refit explains it."""
     alone = len(base) == len(pair.new) == 1
-    right = [labels == pair.truth for labels in (base, pair.new)]
-    shares = [fits.mean(axis=1) for fits in right]
-    p_values = [math.nan, math.nan]
-    if not alone:
-        old, new = (fits[:, 0] for fits in right)
-        p_values = [p_worse(old, new, family, search.seed), p_worse(~old, ~new, family, search.seed)]
-    outcomes = {
-        "worse": (DifferenceOutcome(1 - shares[0], 1 - shares[1], pair.groups, least), p_values[0]),
-        "better": (DifferenceOutcome(shares[0], shares[1], pair.groups, least), p_values[1]),
-    }
+    outcomes = {}
+    for what in ("worse", "better"):
+        old, new = ((labels == pair.truth) == (what == "better") for labels in (base, pair.new))
+        p_value = math.nan if alone else p_worse(~old[:, 0], ~new[:, 0], family, search.seed)
+        outcomes[what] = DifferenceOutcome(old.mean(axis=1), new.mean(axis=1), pair.groups, least), p_value
     if churned.reference is not None and not math.isnan(churned.p_value):
         changes = DifferenceOutcome(churned.reference, churned.table, pair.groups, 0.0, leave_one_out=True)
         outcomes["changed"] = changes, churned.p_value
@@ -406,8 +391,9 @@ def _regions(
             f"No region is shown to be worse. A drop of about {100 * drop:.0f} points in {size:,} items that share a "
             "value would have been found in about 4 of 5 cases; in a range of numbers it must be larger."
         )
-    untested = math.isnan(churned.p_value)
-    return regions, n_tested, [*notes, *(["Regions are about these fits; a refit may also change them."] * untested)]
+    if math.isnan(churned.p_value):
+        notes.append("Regions are about these fits; a refit may also change them.")
+    return regions, n_tested, notes
 
 
 def _smallest_found(values: Floats, search: SearchOptions) -> tuple[int, float]:
@@ -439,20 +425,6 @@ def _found(frame: pd.DataFrame, search: SearchOptions, outcome: DifferenceOutcom
         if taken[mask].mean() < MOST_SHARED
     )
     return [alone, replace(several, regions=kept)]
-
-
-def _parts(frame: pd.DataFrame, names: list[str], min_size: int) -> dict[str, Mask]:
-    """The items of each value of the columns, or of ranges of about equally many; rare values together."""
-    parts = {}
-    for name in checked_columns(frame, names, None) if names else ():
-        column = bin_column(frame[name], min_size)
-        for place in np.unique(column.bins):
-            low, high = int(column.tops[place - 1]) + 1 if place else 0, -1
-            if place < len(column.tops):
-                high = int(column.tops[place])
-            condition = column.range(low, high) if column.ordered else column.among((int(place),))
-            parts[condition.text] = column.bins == place
-    return parts
 
 
 # Churn: what changed, and what a refit changes

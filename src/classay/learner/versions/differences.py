@@ -16,6 +16,7 @@ from ... import seeds
 from ...arrays import AnyInts, Floats, Ints, Mask
 from ...expect import InputError
 from ...intervals import ROUNDING, Estimate, bounded, by_group
+from ...regions.columns import bin_column, checked_columns
 from ...regions.outcome import RepeatedOutcome, Rows
 from ...regions.region import Region
 from ..records.codecs import MISSING
@@ -324,3 +325,16 @@ def as_differences(region: Region, sign: int = 1) -> Region:
         lift=float("nan"),
         excess=region.size * max(region.rate.low - sign * rest, 0.0),
     )
+
+
+def slices_of(frame: pd.DataFrame, names: list[str], min_size: int) -> dict[str, Mask]:
+    """The items of each value of the columns, or of ranges of about equally many; rare values together."""
+    parts = {}
+    for name in checked_columns(frame, names, None) if names else ():
+        column = bin_column(frame[name], min_size)
+        ends = [-1, *column.tops.tolist(), -1]  # of the codes; the last is for missing values
+        for place in np.unique(column.bins).tolist():
+            ordered = column.ordered
+            condition = column.range(ends[place] + 1, ends[place + 1]) if ordered else column.among((place,))
+            parts[condition.text] = column.bins == place
+    return parts

@@ -21,7 +21,7 @@ from ...intervals import ROUNDING, Estimate, of_mean, positive_around
 from ...result import Result, parts_of
 from ..records.labelings import Labelings
 from ..records.prediction_table import NOTHING_PREDICTED, expect_column, labelings_of_table, spare_name
-from .repeats import Repeats, repeats_needed
+from .repeats import repeats_needed
 
 OVER, SHARE = "over items", (0.0, 1.0)
 MOST_PAIRS = 12
@@ -99,35 +99,7 @@ class Judges(Result, unit="share of items rated the same"):
     items: pd.DataFrame = field(repr=False, compare=False)
     record: Labelings = field(repr=False, compare=False)
 
-    def repeats_needed(
-        self,
-        share: float = 0.1,
-        *,
-        precision: float = 0.01,
-        half_width: float | None = None,
-        level: float = 0.95,
-        random_state: int | np.random.Generator | None = 0,
-    ) -> Repeats:
-        """How many runs suffice, so that asking again hardly moves accuracy: of ratings whose truth is known.
-
-        Variance of accuracy = B/n + S/R + W/(n·R): B between items, S of whole runs, W of single answers, each
-        estimated without bias from the runs that are there (W = mean of R/(R−1)·p(1−p) over items, p the share of right
-        answers). The answer is the smallest R at which S/R + W/(n·R) is at most `share` of the total, or so small that
-        asking again moves accuracy by at most `precision` (at the given level).
-
-        From 1 up; 1: asking once is enough. It misleads if the runs were not independent: one seed, a cache, or
-        temperature 0 gives runs that agree because nothing was asked again. It is about accuracy over all items; single
-        items may still change. S is hardly known from few runs.
-
-        share : how much of the variance may come from asking again
-        precision : by how much asking again may move accuracy in any case
-        half_width : half-width of the interval of accuracy to reach; the result then says how many items that takes
-        level : confidence level of the intervals
-        random_state : seed of the resampled items
-        """
-        return repeats_needed(
-            self.record, share, precision=precision, half_width=half_width, level=level, random_state=random_state
-        )
+    repeats_needed = repeats_needed
 
     def summary(self) -> dict[str, Estimate]:
         """How often each rater agrees with itself, and the first pairs of raters with each other."""

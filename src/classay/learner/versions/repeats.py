@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from ... import expect, seeds
 from ...arrays import Floats
 from ...intervals import Estimate, bounded, normal_quantile
 from ...result import Result, parts_of
-from ..records.labelings import Labelings, expect_record
+from ..records.labelings import expect_record
 
 SHOWN = (1, 2, 3, 5, 10, 20, 50)
 RESAMPLES = 200
@@ -89,7 +90,7 @@ class Repeats(Result, unit="half-width of the interval of accuracy"):
 
 
 def repeats_needed(
-    labelings: Labelings,
+    ratings: Any,
     share: float = 0.1,
     *,
     precision: float = 0.01,
@@ -97,8 +98,25 @@ def repeats_needed(
     level: float = 0.95,
     random_state: int | np.random.Generator | None = 0,
 ) -> Repeats:
-    """How many runs suffice, so that asking again hardly moves accuracy; see `Judges.repeats_needed`."""
-    record = expect_record(labelings, "labelings")
+    """How many runs suffice, so that asking again hardly moves accuracy: of ratings whose truth is known.
+
+        Variance of accuracy = B/n + S/R + W/(n·R): B between items, S of whole runs, W of single answers, each
+        estimated without bias from the runs that are there (W = mean of R/(R−1)·p(1−p) over items, p the share of right
+        answers). The answer is the smallest R at which S/R + W/(n·R) is at most `share` of the total, or so small that
+        asking again moves accuracy by at most `precision` (at the given level).
+
+        From 1 up; 1: asking once is enough. It misleads if the runs were not independent: one seed, a cache, or
+        temperature 0 gives runs that agree because nothing was asked again. It is about accuracy over all items; single
+        items may still change. S is hardly known from few runs.
+
+        ratings : a record of predictions with their truth, or the result of `judges` on it
+    share : how much of the variance may come from asking again
+        precision : by how much asking again may move accuracy in any case
+        half_width : half-width of the interval of accuracy to reach; the result then says how many items that takes
+        level : confidence level of the intervals
+        random_state : seed of the resampled items
+    """
+    record = expect_record(getattr(ratings, "record", ratings), "ratings")
     if (record.truth < 0).any():
         raise expect.InputError("The ratings have no truth, so accuracy is unknown; expected a record with a truth.")
     expect.fraction(share, "share")

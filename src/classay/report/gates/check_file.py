@@ -105,12 +105,9 @@ def _check_file(source: Path, content: dict[str, Any]) -> CheckFile:
         raise InputError(
             f"`data` is what to measure, `report` an existing report to check instead; {both} given, expected one."
         )
-    texts, of_learners = _learners(content)
+    texts, of_learners = _subjects(content, "learner", ("learner", "gates", "forbid"))
     gates = [gate_from(text) for text in _typed(content, "gates", (list,), [])] + of_learners
-    for name, table in _typed(content, "networks", (dict,), {}).items():
-        place = f"networks.{name}."
-        _refuse_unknown(_typed({name: table}, name, (dict,), None, "networks."), ("gates",), place)
-        gates += [gate_from(text, name, "network") for text in _typed(table, "gates", (list,), [], place)]
+    gates += _subjects(content, "network", ("gates",))[1]
     gates += [ban_from(text) for text in _typed(content, "forbid", (list,), [])]
     if not gates:
         raise InputError('It has no gates; expected at least one, such as gates = ["stability >= 0.9"].')
@@ -186,20 +183,20 @@ def _predictions(source: Path, content: dict[str, Any]) -> dict[str, Any]:
     return {**columns, "file": str(source.parent / named["file"])}
 
 
-def _learners(content: dict[str, Any]) -> tuple[dict[str, str], list[AnyGate]]:
-    """Learners by name: a text, or a table with the text and its gates."""
+def _subjects(content: dict[str, Any], subject: str, keys: tuple[str, ...]) -> tuple[dict[str, str], list[AnyGate]]:
+    """Learners or networks by name: the text of a learner, or a table with its text and gates."""
     texts: dict[str, str] = {}
     gates: list[AnyGate] = []
-    for name, entry in _typed(content, "learners", (dict,), {}).items():
-        if isinstance(entry, str):
+    for name, entry in _typed(content, f"{subject}s", (dict,), {}).items():
+        if isinstance(entry, str) and "learner" in keys:
             texts[name] = entry
             continue
-        place = f"learners.{name}."
-        table = _typed({name: entry}, name, (dict,), None, "learners.")
-        _refuse_unknown(table, ("learner", "gates", "forbid"), place)
+        place = f"{subject}s.{name}."
+        table = _typed({name: entry}, name, (dict,), None, f"{subject}s.")
+        _refuse_unknown(table, keys, place)
         if "learner" in table:
             texts[name] = _typed(table, "learner", (str,), "", place)
-        gates += [gate_from(text, name) for text in _typed(table, "gates", (list,), [], place)]
+        gates += [gate_from(text, name, subject) for text in _typed(table, "gates", (list,), [], place)]
         gates += [ban_from(text, name) for text in _typed(table, "forbid", (list,), [], place)]
     return texts, gates
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 from ...intervals import Estimate, difference
 from ...result import plain
@@ -48,10 +47,6 @@ class ReportChanges:
     def regression_shown(self) -> bool:
         """Whether a figure is shown to be worse."""
         return any(each.verdict == "worse" for each in self.changes)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values."""
-        return {"changes": plain(self.changes), "notes": list(self.notes)}
 
 
 def changes_between(old: Report, new: Report, min_effect: float = 0.0) -> ReportChanges:
