@@ -23,9 +23,6 @@ def test_weights_give_the_accuracy_of_rows_like_the_test_rows():
 def test_what_rows_do_not_explain_is_the_relation():
     made = part_accuracy(RIGHT, np.ones(1000), np.arange(600) % 10 < 6)
     assert (made.falls, made.cause) == (True, RELATION)
-
-
-def test_the_same_accuracy_is_no_fall():
     assert not part_accuracy(RIGHT, np.ones(1000), RIGHT[:400]).falls
 
 
