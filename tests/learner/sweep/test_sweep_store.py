@@ -41,14 +41,14 @@ sys.path.insert(0, {tests!r})
 from rough_learners import Tallied
 import classay
 
-SLOW = {{"pause": 0}}  # not a number: a constant that the learner names would be part of its address
+WAIT = {{"s": 0}}  # not a number: a constant that the learner names would be part of its address
 
 class Slow(Tallied):
     def __init__(self, path, power=1, random_state=None):
         super().__init__(path, power)
         self.random_state = random_state
     def before_fit(self, X, y):
-        time.sleep(SLOW["pause"])
+        time.sleep(WAIT["s"])
         super().before_fit(X, y)
     def predict(self, X):
         seeded = np.random.default_rng(self.random_state + self.power)
@@ -71,9 +71,7 @@ def slow(tmp_path, monkeypatch):
     module = importlib.import_module("slow_sweep")
 
     def start(store, frame, pause):
-        command = (
-            f"import slow_sweep as s; s.SLOW['pause'] = {pause}; s.swept({str(store)!r}).to_pickle({str(frame)!r})"
-        )
+        command = f"import slow_sweep as s; s.WAIT['s'] = {pause}; s.swept({str(store)!r}).to_pickle({str(frame)!r})"
         return subprocess.Popen([sys.executable, "-c", command], cwd=tmp_path)
 
     module.start = start
